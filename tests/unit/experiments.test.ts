@@ -55,6 +55,22 @@ describe("Experiments", () => {
     ]);
   });
 
+  test("give a spectrum to no twin but the one that it is of", async () => {
+    const bend = { lambda: [0.1, 10], nodewise: null, permutation: null };
+    const lab: Record<string, unknown> = { density: async () => "density" };
+    const { store, experiments } = experimenting(lab, { bend });
+    lab.spectrum = async () => {
+      // A tour moves the twin on meanwhile.
+      store.set({ bend: { ...bend, lambda: [0.01, 100] } });
+      return "ends";
+    };
+    await experiments.ends(never, "bent");
+    expect(store.state.spectra).toEqual({});
+    await experiments.ends(never, "trained");
+    await experiments.density(never, "bent");
+    expect([store.state.spectra, store.state.densities]).toEqual([{ trained: "ends" }, { bent: "density" }]);
+  });
+
   test("put the twin where the valley says, and what was known of it is of another one", async () => {
     const dinh = { ...NO_DINH, decades: 3 };
     const measures = { trained: new Map(), bent: new Map([["loss", measured("loss")] as const]) };

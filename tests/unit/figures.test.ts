@@ -89,6 +89,7 @@ describe("captions", () => {
     const choice = state().landscapeChoice;
     expect(directionsOf(choice)).toBe("filter-normalised random directions, seed 1");
     expect(directionsOf({ ...choice, directions: "eigenvectors" })).toContain("top two Hessian eigenvectors");
+    expect(directionsOf({ ...choice, directions: "way" })).toBe("along the principal components of the training’s way");
     const trainChoice = { optimizer: "momentum", learningRate: 0.02, batchSize: 64, epochs: 8, seed: 1 } as const;
     const training = { epochs: 8, stopped: false, loss: 0, accuracy: 1 };
     expect(trainedBy({ trainChoice, training })).toBe(

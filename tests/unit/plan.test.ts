@@ -23,8 +23,11 @@ describe("goesOnWith", () => {
 
   test("says what Continue does: a training from its checkpoint, a surface from its rows, any other step anew", () => {
     const training = { epochs: 1, stopped: true, loss: 1, accuracy: 1 };
-    const unfinished = { epochs: 1 } as State["unfinished"];
-    expect(goesOnWith(state({ training, unfinished, growing: { trained: rows } }))).toMatch(/training from where/);
+    const unfinished = { epochs: 1, stamp: "a" } as State["unfinished"];
+    const at = (stamp: string) => goesOnWith(state({ stamp, training, unfinished, growing: { trained: rows } }));
+    expect(at("a")).toMatch(/training from where/);
+    // Another network was stopped once, too.
+    expect(at("b")).toMatch(/1 of 3 rows are there/);
     expect(goesOnWith(state({ growing: { trained: rows } }))).toMatch(/1 of 3 rows are there/);
     expect(goesOnWith(state())).toMatch(/begins anew/);
   });

@@ -13,6 +13,7 @@ const contender = (name: string, trained: Values, bent: Values = {}): Contender 
   name,
   known: {
     measures: { ...NO_VALUES, trained: values(trained), bent: values(bent) },
+    model: null,
     surfaces: {},
     accuracy: {},
     training: null,

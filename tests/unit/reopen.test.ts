@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { TRAINING } from "../../www/src/arrival/arrival";
 import { readSettings, settingsOf } from "../../www/src/reopen";
 import { resultFile } from "../../www/src/result";
+import type { State } from "../../www/src/store";
 import type { ModelChoice } from "../../www/src/worker/protocol";
 import { state } from "./states";
 
@@ -32,5 +34,16 @@ describe("readSettings", () => {
     expect(() => readSettings("r.json", '{"isoflat": "result"')).toThrow(/r\.json is a result, but no JSON/);
     expect(() => readSettings("r.json", resultFile(state({ modelChoice: null })))).toThrow(/open those files/);
     expect(() => readSettings("r.json", JSON.stringify({ settings: { model } }))).toThrow(/without all/);
+    const training = { epochs: 2.5, stopped: true, loss: 1, accuracy: 1 };
+    const stopped = resultFile(state({ modelChoice: model, bend, training, trainChoice: TRAINING }));
+    expect(() => readSettings("r.json", stopped)).toThrow(/training that was stopped/);
+  });
+
+  test("has the options of a training only where there was one", () => {
+    const training = { epochs: 8, stopped: false, loss: 1, accuracy: 1 };
+    const of = (change: Partial<State>) =>
+      readSettings("r.json", resultFile(state({ modelChoice: model, bend, trainChoice: TRAINING, ...change })))
+        .training;
+    expect([of({}), of({ training })]).toEqual([null, TRAINING]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compared, freeName, type Known, nameFor } from "../../www/src/networks-beside";
 import { type Entry, noted, renamed, sorted } from "../../www/src/shelf";
 import { NO_VALUES } from "../../www/src/store";
-import { DESCRIPTIONS, measured, state } from "./states";
+import { DESCRIPTIONS, measured, model, state } from "./states";
 
 const entry = (at: number, change: Partial<Entry> = {}): Entry => ({
   stamp: `s${at}`,
@@ -65,6 +65,12 @@ describe("what is noted of the network on the stage", () => {
     expect(noted(at(false, 60), stopped ?? undefined)?.stoppedAt).toBeUndefined();
   });
 
+  test("says how many of the test set are right where there is one, and only there", () => {
+    const at = (validationSamples: number) =>
+      noted(state({ stamp: "a", model: model({ validationSamples }), accuracy: { trained: 0.5 } }), undefined);
+    expect([at(10)?.testAccuracy, at(0)?.testAccuracy]).toEqual([0.5, null]);
+  });
+
   test("is nothing of one that is not kept, or comes with the page", () => {
     expect(noted(state(), undefined)).toBeNull();
     expect(noted(state({ stamp: "arrival x" }), undefined)).toBeNull();
@@ -74,8 +80,10 @@ describe("what is noted of the network on the stage", () => {
 describe("networks side by side", () => {
   const known = (loss?: number, validationAccuracy?: number): Known => ({
     measures: { ...NO_VALUES, trained: new Map(loss === undefined ? [] : [["loss" as const, measured("loss", loss)]]) },
+    model: model({ validationSamples: 0 }),
     surfaces: {},
-    accuracy: {},
+    // At the samples that it was trained on.
+    accuracy: { trained: 1 },
     training:
       validationAccuracy === undefined ? null : { epochs: 1, stopped: false, loss: 0, accuracy: 1, validationAccuracy },
   });

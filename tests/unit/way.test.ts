@@ -196,7 +196,7 @@ describe("a training in pieces", () => {
 
 test("an unfinished training says how far it had come", () => {
   const choice: TrainChoice = { optimizer: "sgd", learningRate: 0.1, batchSize: 4, epochs: 8, seed: 1 };
-  const of = { choice, network: "784-10", history: [], stamp: null };
+  const of = { run: "1", choice, network: "784-10", history: [], stamp: null };
   expect(unfinishedSaid({ ...of, epochs: 3.4375 })).toContain("784-10 is at 3.4 of 8 epochs");
   expect(unfinishedSaid({ ...of, epochs: 0 })).toContain("just begun");
 });

@@ -12,6 +12,7 @@ import { History, type Reached } from "./history";
 import { type Job, Jobs } from "./jobs";
 import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
+import { same } from "./link";
 import type { Messages } from "./messages";
 import { areProcessorsFew, handsOn, ShortTasks } from "./moments";
 import { Opener } from "./opener";
@@ -105,7 +106,6 @@ export class App {
       scope: () => this.#scope(),
       everything: (job) => this.#everything(job),
       forget: () => this.#forget(),
-      isGone: () => this.#isGone(),
     });
     this.opener = new Opener(this, {
       client: this.#client,
@@ -320,6 +320,7 @@ export class App {
   }
 
   setLandscape(landscapeChoice: LandscapeChoice): void {
+    if (same(landscapeChoice, this.store.state.landscapeChoice)) return;
     this.store.set(withLandscape(this.store.state, landscapeChoice));
     // It is what the network of the options is looked at with, once that is there.
     const isNext = this.store.state.ready && this.#chosen === null;

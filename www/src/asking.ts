@@ -85,7 +85,7 @@ export class Asking {
   async fullReport(before: FullReport | null): Promise<{ report: FullReport; stamp: string | null } | null> {
     const { store } = this.app;
     let found: { report: FullReport; stamp: string | null } | null = null;
-    await this.page.task("reporting", async () => {
+    const isLatest = await this.page.task("reporting", async () => {
       // Not before: who is quick asks while the page still brings its network back, and its stamp comes with it.
       const { trainChoice: choice, training, stamp } = store.state;
       const text = await this.app.progressing.through(
@@ -94,8 +94,6 @@ export class Asking {
         { asked: [], all: false },
         () => this.page.client.call((lab) => lab.report(before && missingSections(before))),
       );
-      // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
-      if (store.state.task !== "reporting") return;
       const report = withOrigin(text, {
         date: new Date().toISOString(),
         isoflatVersion: VERSION,
@@ -103,7 +101,8 @@ export class Asking {
       });
       found = { report: before ? joined(before, report) : report, stamp };
     });
-    return found;
+    // Stop hands over what is there; something else that was begun has cut it off, and nobody has asked for a part of it.
+    return isLatest ? found : null;
   }
 
   /** What is asked for, then what is missing. */

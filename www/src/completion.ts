@@ -3,7 +3,7 @@
 import type { InvarianceTable, Landscape, MeasureKey, MeasureValue } from "isoflat";
 import type { Client } from "./client";
 import { isConstruction } from "./constructions";
-import type { Experiments } from "./experiments";
+import { type Experiments, stays } from "./experiments";
 import { gaugeKeys } from "./gauges";
 import type { Job } from "./jobs";
 import { aboutOf, growingOf, leftOf, nameOf, type Piece, planOf, type Scope } from "./plan";
@@ -112,21 +112,24 @@ export class Completion {
     }
   }
 
-  /** Asks the worker and keeps the answer, unless another task has begun meanwhile. */
+  /** Asks the worker and keeps the answer, unless another task has begun meanwhile, or the point that it is of is elsewhere. */
   async #keep<T>(
     job: Job,
+    point: Point,
     ask: (lab: Lab) => Promise<Outcome<T>>,
     change: (found: T, state: State) => Partial<State>,
   ): Promise<void> {
+    const isThere = stays(this.store, point);
     job.checkpoint();
     const found = await this.client.call(ask);
     job.checkpoint();
-    this.store.set(change(found, this.store.state));
+    if (isThere()) this.store.set(change(found, this.store.state));
   }
 
   #examples(job: Job): Promise<void> {
     return this.#keep(
       job,
+      "trained",
       (lab) => lab.examples(),
       (examples) => ({ examples }),
     );
@@ -135,6 +138,7 @@ export class Completion {
   #accuracy(job: Job, point: Point): Promise<void> {
     return this.#keep(
       job,
+      point,
       (lab) => lab.accuracy(point),
       (found, { accuracy }) => ({ accuracy: { ...accuracy, [point]: found } }),
     );
@@ -154,6 +158,7 @@ export class Completion {
     if (this.store.state.bendSummary || !transformation) return;
     await this.#keep(
       job,
+      "bent",
       (lab) => lab.bend(transformation),
       (bendSummary) => ({ bendSummary }),
     );
@@ -167,6 +172,7 @@ export class Completion {
   ): Promise<void> {
     return this.#keep(
       job,
+      point,
       (lab) => ask(lab, this.store.state.landscapeChoice),
       (landscape, state) => {
         const { [point]: _, ...growing } = state.growing;
@@ -198,6 +204,7 @@ export class Completion {
   #layers(job: Job, point: Point): Promise<void> {
     return this.#keep(
       job,
+      point,
       (lab) => lab.layers(point),
       (report, { layers }) => ({ layers: { ...layers, [point]: report } }),
     );
@@ -207,6 +214,7 @@ export class Completion {
     const choice = { keys, epsilon: EPSILON, probes: PROBES };
     return this.#keep(
       job,
+      point,
       (lab) => lab.measure(point, choice),
       ({ values }, { measures }) => ({ measures: { ...measures, [point]: withValues(measures[point], values) } }),
     );
@@ -218,6 +226,7 @@ export class Completion {
     const choice = { keys, epsilon: EPSILON, probes: CHECK_PROBES };
     return this.#keep(
       job,
+      "trained",
       (lab) => lab.invariance(checkChoice.transformations, choice),
       (found, { invariance }) => ({ invariance: joined(invariance, found, checkChoice) }),
     );
@@ -226,6 +235,7 @@ export class Completion {
   #table(job: Job, name: TableName, seed: number): Promise<void> {
     return this.#keep(
       job,
+      "trained",
       (lab) => lab.table(name, seed),
       ({ device, found }, state) => ({ [name]: withSeed(state[name], device, found) }),
     );
@@ -234,6 +244,7 @@ export class Completion {
   #power(job: Job): Promise<void> {
     return this.#keep(
       job,
+      "trained",
       (lab) => lab.power(),
       (power, { table2 }) => ({ table2: table2 && { ...table2, power } }),
     );

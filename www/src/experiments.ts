@@ -5,6 +5,7 @@ import type { Client } from "./client";
 import { wantsValley } from "./constructions";
 import { LabError } from "./errors";
 import type { Job } from "./jobs";
+import { same } from "./link";
 import { withoutTwin } from "./states";
 import { type Dinh, type Finding, found, type Store } from "./store";
 import type { AskedWith, Construction, Outcome, Point, SharpenChoice } from "./worker/protocol";
@@ -21,6 +22,12 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "not_possible",
 ]);
 
+/** To be asked later: is the point where it is now? A tour moves the twin by frames, which ends no task. */
+export function stays(store: Store, point: Point): () => boolean {
+  const { bend } = store.state;
+  return () => point === "trained" || same(bend, store.state.bend);
+}
+
 export class Experiments {
   constructor(
     private readonly store: Store,
@@ -29,18 +36,20 @@ export class Experiments {
 
   async ends(job: Job, point: Point): Promise<void> {
     const { spectrumChoice } = this.store.state;
+    const isThere = stays(this.store, point);
     job.checkpoint();
     const spectrum = await this.client.call((lab) => lab.spectrum(point, spectrumChoice));
     job.checkpoint();
-    this.store.set({ spectra: { ...this.store.state.spectra, [point]: spectrum } });
+    if (isThere()) this.store.set({ spectra: { ...this.store.state.spectra, [point]: spectrum } });
   }
 
   async density(job: Job, point: Point): Promise<void> {
     const { spectrumChoice } = this.store.state;
+    const isThere = stays(this.store, point);
     job.checkpoint();
     const density = await this.client.call((lab) => lab.density(point, spectrumChoice));
     job.checkpoint();
-    this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
+    if (isThere()) this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
   }
 
   async valley(job: Job): Promise<void> {

@@ -5,7 +5,7 @@ import { fetchArrival, weightsOf } from "./arrival/load";
 import { noBend } from "./bends";
 import type { Client } from "./client";
 import { deviceOf, isArrival, type Step, snapshotOf } from "./kept";
-import { arrivedWith, CLEARED, withoutResults } from "./states";
+import { arrivedWith, CLEARED, knownSince, withoutResults } from "./states";
 import type { State, Store } from "./store";
 import { setLast } from "./worker/last";
 import type { ModelInfo, Restored } from "./worker/protocol";
@@ -27,7 +27,7 @@ export class KeptNetworks {
     const found = then?.snapshot ?? (await snapshotOf(stamp));
     // Another network is looked at as this one is, and no step turns a surface.
     const look = then ? { ...then.snapshot.look, orbit: state.look.orbit } : state.look;
-    const last = found && { ...found, look, backend: state.backend };
+    const last = found && knownSince({ ...found, look, backend: state.backend }, state, stamp === state.stamp);
     const arrived = !last && isArrival(stamp) ? arrivedWith((await fetchArrival()).arrival) : null;
     const known = last ? { ...CLEARED, ...last } : arrived;
     const isOfOther = then && then.device !== null && then.device !== deviceOf(state.engine);
@@ -81,7 +81,7 @@ export class KeptNetworks {
     // The worker has nothing at the bent point now, and has not seen the valley.
     const open = { bendSummary: null, dinh: { ...dinh, valley: null, sharpened: null } };
     this.wanted = null;
-    this.store.set({ ...change, ...open, model, way: found.way, stamp, ready: true });
+    this.store.set({ ...change, ...open, opened, model, way: found.way, stamp, ready: true });
     return true;
   }
 

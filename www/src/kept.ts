@@ -94,7 +94,8 @@ export class Snapshots {
     });
     // A page that is left is not waited for.
     document.addEventListener("visibilitychange", () => {
-      if (document.hidden) void this.#keep();
+      // Nor does it write what is kept: another tab may have come further with the same network.
+      if (document.hidden && this.#since !== null) void this.#keep();
     });
   }
 

@@ -2,11 +2,11 @@
 
 import type { MeasureDescription, MeasureKey } from "isoflat";
 import { byPaper } from "./papers";
-import type { Entry } from "./shelf";
+import { type Entry, testAccuracyOf } from "./shelf";
 import type { State } from "./store";
 
 /** What is known of a network without asking the engine. */
-export type Known = Pick<State, "measures" | "surfaces" | "accuracy" | "training">;
+export type Known = Pick<State, "model" | "measures" | "surfaces" | "accuracy" | "training">;
 
 export interface Row {
   title: string;
@@ -44,11 +44,7 @@ export function compared(known: readonly (Known | null)[], descriptions: Measure
     const values = known.map((one) => (one ? of(one) : undefined));
     return { key, title, values, least: key === "accuracy" ? -1 : least(values) };
   };
-  const accuracy = row(
-    "accuracy",
-    "Test accuracy",
-    ({ training, accuracy }) => training?.validationAccuracy ?? accuracy.trained ?? undefined,
-  );
+  const accuracy = row("accuracy", "Test accuracy", testAccuracyOf);
   const groups = byPaper(descriptions).map(({ paper, measures }) => ({
     title: paper.title,
     rows: measures.map(({ key, title }) => row(key, title, ({ measures: { trained } }) => trained.get(key)?.value)),

@@ -96,7 +96,7 @@ export class Opener {
     const { ready, model, dinh, landscapeChoice } = store.state;
     if (!ready || !model) return;
     if (!same(landscape, landscapeChoice)) store.set(withLandscape(store.state, landscape));
-    if (powersOfTwo !== dinh.powersOfTwo) store.set({ dinh: { ...dinh, powersOfTwo, sharpened: null } });
+    if (powersOfTwo !== dinh.powersOfTwo) store.set({ dinh: { ...dinh, powersOfTwo, sharpened: null, many: null } });
     const rest = { ...store.state.bend, nodewise, permutation };
     const isWhole = lambda !== null && lambda.length === model.depth;
     const bend = isWhole ? { ...rest, lambda } : { ...rest, lambda: twin.lambdaAt(sharpness) };

@@ -142,8 +142,8 @@ export const awaited = ({ asked, isWanted }: State): Scope => ({
 });
 
 /** Is it a training that *Continue* goes on with? */
-export const isTrainingNext = ({ unfinished, training }: State): boolean =>
-  unfinished !== null && training?.stopped === true;
+export const isTrainingNext = ({ unfinished, training, stamp }: State): boolean =>
+  unfinished !== null && unfinished.stamp === stamp && training?.stopped === true;
 
 /** Where *Continue* goes on, in words. */
 export function goesOnWith(state: State): string {

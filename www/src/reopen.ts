@@ -25,18 +25,24 @@ export async function settingsOf(files: File[]): Promise<Settings | null> {
 }
 
 export function readSettings(name: string, text: string): Settings {
-  let settings: Partial<Settings> | undefined;
+  let result: { settings?: Partial<Settings>; training?: { stopped?: boolean } | null };
   try {
-    settings = (JSON.parse(text) as { settings?: Partial<Settings> }).settings;
+    result = JSON.parse(text) as typeof result;
   } catch (error) {
     throw new LabError("invalid_problem", `${name} is a result, but no JSON: ${(error as Error).message}`);
   }
-  const { model, training, bend, landscape } = settings ?? {};
+  const { model, training, bend, landscape } = result.settings ?? {};
   if (!model) {
     throw new LabError("not_possible", `${name} is a result of files that were opened: open those files`);
   }
   if (!model.network || !model.data || !model.init || !bend || !landscape) {
     throw new LabError("invalid_problem", `${name} is a result without all of its settings`);
+  }
+  if (result.training?.stopped) {
+    throw new LabError(
+      "not_possible",
+      `${name} is a result of a training that was stopped, which settings do not tell`,
+    );
   }
   return { model, training: training ?? null, bend, landscape };
 }

@@ -30,7 +30,7 @@ export function resultFile(state: State): string {
     date: new Date().toISOString(),
     backend: engine?.info,
     model,
-    settings: { model: modelChoice, training: trainChoice, bend, landscape: landscapeChoice },
+    settings: { model: modelChoice, training: training && trainChoice, bend, landscape: landscapeChoice },
     training,
     bend: bendSummary,
     measures: both(state.measures, (values) => values && [...values.values()]),

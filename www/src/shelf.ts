@@ -186,8 +186,18 @@ export function noted(state: State, known: Entry | undefined): Entry | null {
     // A newer build of the page has the weights and not what was shown of them: what is known of their training stays.
     training: training ? trainChoice : (known?.training ?? null),
     ...stoppedAt(training, known),
-    testAccuracy: training?.validationAccuracy ?? accuracy.trained ?? known?.testAccuracy ?? null,
+    testAccuracy: testAccuracyOf({ model, training, accuracy }) ?? known?.testAccuracy ?? null,
   };
+}
+
+/** Of the network as trained; where there are no samples for that, there is none. */
+export function testAccuracyOf({
+  model,
+  training,
+  accuracy,
+}: Pick<State, "model" | "training" | "accuracy">): number | undefined {
+  const measured = (model?.validationSamples ?? 0) > 0 ? accuracy.trained : undefined;
+  return training?.validationAccuracy ?? measured ?? undefined;
 }
 
 function stoppedAt(training: State["training"], known: Entry | undefined): Pick<Entry, "stoppedAt"> {

@@ -3,6 +3,7 @@
 import { type Arrival, LANDSCAPE, MODEL, TRAINING } from "./arrival/arrival";
 import { noBend } from "./bends";
 import { FIRST_LOOK } from "./charts/camera";
+import type { Snapshot } from "./kept";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type PerPoint, type State } from "./store";
 import type { LandscapeChoice, SpectrumChoice } from "./worker/protocol";
 
@@ -105,7 +106,11 @@ export function withLandscape(state: State, landscapeChoice: LandscapeChoice): P
   const { atBent: atBentBefore, ...before } = state.landscapeChoice;
   const isKept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
   const { lines, surfaces, growing } = isKept ? state : FIRST_STATE;
-  return { landscapeChoice, growing: only(growing), lines: only(lines), surfaces: only(surfaces) };
+  // The twin's coarse look is along the directions before, whatever was changed.
+  return {
+    ...{ landscapeChoice, growing: only(growing), lines: only(lines), surfaces: only(surfaces) },
+    preview: null,
+  };
 }
 
 /** The same weights, on another device or other samples. */
@@ -120,6 +125,35 @@ export function withoutResults({ stamp, opened, training, way, ready, sharpness,
     ready,
     sharpness,
     dinh: { ...NO_DINH, decades, powersOfTwo },
+  };
+}
+
+/**
+ * What is shown of a network, with what has been computed since and is so there too: tables, which are of no network; of the same weights
+ * what is of the trained point. Nobody has taken that back.
+ */
+export function knownSince(shown: Snapshot, now: State, isSame: boolean): Snapshot {
+  const tables = { table2: now.table2 ?? shown.table2, table3: now.table3 ?? shown.table3 };
+  const isMeasuredSo =
+    isSame && shown.backend === now.backend && shown.model?.measuredSamples === now.model?.measuredSamples;
+  if (!isMeasuredSo) return { ...shown, ...tables };
+  const later = <T>(before: PerPoint<T>, { trained }: PerPoint<T>): PerPoint<T> =>
+    trained === undefined ? before : { trained, ...before };
+  const along = ({ landscapeChoice: { atBent: _, ...choice } }: Snapshot): string => JSON.stringify(choice);
+  const isAlong = along(shown) === along(now);
+  const isOf = JSON.stringify(shown.spectrumChoice) === JSON.stringify(now.spectrumChoice);
+  return {
+    ...shown,
+    ...tables,
+    accuracy: later(shown.accuracy, now.accuracy),
+    layers: later(shown.layers, now.layers),
+    measures: {
+      trained: new Map([...now.measures.trained, ...shown.measures.trained]),
+      bent: shown.measures.bent,
+    },
+    ...(isAlong && { lines: later(shown.lines, now.lines), surfaces: later(shown.surfaces, now.surfaces) }),
+    ...(isOf && { spectra: later(shown.spectra, now.spectra), densities: later(shown.densities, now.densities) }),
+    dinh: { ...shown.dinh, valley: shown.dinh.valley ?? now.dinh.valley, boxes: shown.dinh.boxes ?? now.dinh.boxes },
   };
 }
 

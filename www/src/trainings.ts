@@ -3,6 +3,7 @@
 import type { App } from "./app";
 import { noBend } from "./bends";
 import type { Client } from "./client";
+import { LabError } from "./errors";
 import type { Job } from "./jobs";
 import { planOf, type Scope } from "./plan";
 import { CLEARED } from "./states";
@@ -25,7 +26,6 @@ interface Page {
   everything: (job: Job) => Promise<void>;
   /** What is under way is of another network. */
   forget: () => void;
-  isGone: () => void;
 }
 
 export class Trainings {
@@ -66,8 +66,9 @@ export class Trainings {
     const body = async (job: Job): Promise<void> => {
       await this.page.startEngine();
       this.page.forget();
-      const resumed = await this.page.client.call((lab) => lab.resume());
-      if (!resumed?.model) return this.page.isGone();
+      const resumed = await this.page.client.call((lab) => lab.resume(from.run));
+      if (!resumed?.model)
+        throw new LabError("not_possible", "this training is no longer kept: another was begun since");
       const { opened, model, choice: modelChoice, training } = resumed;
       store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend: noBend(model.depth) });
       this.goesOn(from);

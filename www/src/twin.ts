@@ -6,7 +6,7 @@ import type { Client } from "./client";
 import type { Job } from "./jobs";
 import type { Previews } from "./previews";
 import { withoutTwin } from "./states";
-import { type Bend, found, type Sharpness, type Store, type Task } from "./store";
+import { type Bend, type Dinh, found, type Sharpness, type Store, type Task } from "./store";
 import type { FlattestBend } from "./worker/protocol";
 
 /** What a twin has of the page around it. */
@@ -40,7 +40,7 @@ export class Twin {
 
   /** Dinh’s α a power of two, or not. */
   setPowersOfTwo(powersOfTwo: boolean): void {
-    this.page.store.set({ dinh: { ...this.page.store.state.dinh, powersOfTwo, sharpened: null } });
+    this.page.store.set({ dinh: { ...this.page.store.state.dinh, powersOfTwo, sharpened: null, many: null } });
     void this.setSharpness({ ...this.page.store.state.sharpness, way: "sharpen" });
   }
 
@@ -88,6 +88,7 @@ export class Twin {
     if (!lambda) return;
     this.page.store.set({
       sharpness: { way: "bend", decades },
+      dinh: this.#dinhAt(decades),
       bend: { ...noBend(lambda.length), lambda },
       ...withoutTwin(this.page.store.state),
       preview: decades > 0 ? { surface, samples: MODEL.measured, answers: examples?.answers ?? [] } : null,
@@ -97,11 +98,16 @@ export class Twin {
 
   /** Puts the twin there; nothing is computed. */
   put(bend: Bend, sharpness: Sharpness): void {
+    this.page.store.set({
+      ...{ bend, sharpness, dinh: this.#dinhAt(sharpness.decades) },
+      ...withoutTwin(this.page.store.state),
+    });
+  }
+
+  /** The constructions are asked for as much as the slider says, whichever way it bends. */
+  #dinhAt(decades: number): Dinh {
     const { dinh } = this.page.store.state;
-    const { decades } = sharpness;
-    // The constructions are asked for as much as the slider says, whichever way it bends.
-    const asked = decades === dinh.decades ? dinh : { ...dinh, decades, sharpened: null, many: null };
-    this.page.store.set({ bend, sharpness, dinh: asked, ...withoutTwin(this.page.store.state) });
+    return decades === dinh.decades ? dinh : { ...dinh, decades, sharpened: null, many: null };
   }
 
   async #bendTo(bend: Bend, sharpness: Sharpness): Promise<void> {

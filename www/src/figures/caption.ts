@@ -60,7 +60,13 @@ const NORMALISED: Record<LandscapeChoice["normalization"], string> = {
 
 /** `filter-normalised random directions, seed 1`. */
 export function directionsOf({ directions, normalization, seed }: LandscapeChoice): string {
-  return directions === "random"
-    ? `${NORMALISED[normalization]} random directions, seed ${seed}`
-    : `along the top two Hessian eigenvectors, ${NORMALISED[normalization]}`;
+  switch (directions) {
+    case "random":
+      return `${NORMALISED[normalization]} random directions, seed ${seed}`;
+    case "eigenvectors":
+      return `along the top two Hessian eigenvectors, ${NORMALISED[normalization]}`;
+    case "way":
+      // Their lengths are their own.
+      return "along the principal components of the training’s way";
+  }
 }

@@ -82,6 +82,7 @@ export class SpacesApp {
   ) {
     this.#read = keptRuns().then((kept) => {
       if (kept) this.store.set(kept);
+      this.#kept.are(this.store.state);
       this.store.watch(["curves", "curvature"], () => this.#kept.soon());
       // What a person chooses is kept at once, as a run that ends is.
       this.store.watch(["experiment", "setting"], () => void this.#kept.now());

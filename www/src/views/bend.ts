@@ -91,7 +91,14 @@ export class BendView {
       this.#seed++;
       this.#setPermutation();
     });
-    app.store.watch(["model"], () => this.#buildSliders());
+    // A network that is shown again leaves the slider that is being moved.
+    let built = "";
+    app.store.watch(["model"], () => {
+      const { model } = app.store.state;
+      const wanted = JSON.stringify([model?.layers, model?.tensors]);
+      if (wanted !== built) this.#buildSliders();
+      built = wanted;
+    });
     app.store.watch(["bend"], () => this.#showBend());
     watchIn(this.box, app, ["lines"], () => this.redraw());
   }

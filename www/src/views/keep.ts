@@ -51,7 +51,7 @@ export function keepView(app: App, report: ReportView): void {
   };
   const draw = (): void => {
     const { state } = app.store;
-    const { ready, model, bendSummary, dinh, opened } = state;
+    const { ready, task, model, bendSummary, dinh, opened } = state;
     const hash = ready ? Address.of(state, "train") : null;
     const isOnnx = opened?.format === "ONNX";
     render(
@@ -75,7 +75,7 @@ export function keepView(app: App, report: ReportView): void {
               >
                 Save the result (JSON)
               </button>
-              <button id="save-report" type="button" ?disabled=${!ready} @click=${() => void report.compute()}>
+              <button id="save-report" type="button" ?disabled=${!ready || task === "reporting"} @click=${() => void report.compute()}>
                 Full report
               </button>
               ${report.isThere ? html`<a href="#/report">Open the report</a>` : nothing}

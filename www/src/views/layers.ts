@@ -113,10 +113,10 @@ export class LayersView {
   }
 
   #fillChoice(): void {
-    const names = this.app.store.state.model?.layers ?? [];
-    this.#choice.replaceChildren(
-      ...names.map((name, index) => element("option", { value: index }, `layer ${index + 1} · ${name}`)),
-    );
+    const names = (this.app.store.state.model?.layers ?? []).map((name, index) => `layer ${index + 1} · ${name}`);
+    const there = [...this.#choice.options].map(({ text }) => text);
+    if (String(names) === String(there)) return;
+    this.#choice.replaceChildren(...names.map((name, index) => element("option", { value: index }, name)));
   }
 
   get #layer(): number {

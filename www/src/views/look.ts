@@ -9,7 +9,7 @@ import { drawLossScale } from "../charts/loss-scale";
 import { waySaid } from "../charts/way";
 import { html } from "../dom";
 import { disable } from "../focus";
-import { number } from "../format";
+import { integer, number } from "../format";
 import { isArrival } from "../kept";
 import type { IsoflatLandscape } from "../plots/landscape";
 import { oneOrTwo, type PerPoint, type State, transformationOf } from "../store";
@@ -274,7 +274,7 @@ export class LookView {
     const way = trained ? waySaid(trained, landscapeChoice.directions) : "";
     this.#find("p", "look-note").textContent =
       trained && model
-        ? `Loss on ${model.measuredSamples} training samples; one scale for both.${marks}${way}${cut}`
+        ? `Loss on ${integer(model.measuredSamples)} samples; one scale for both.${marks}${way}${cut}`
         : "";
   }
 

@@ -72,7 +72,7 @@ export class MeasuresView {
     const { measures, engine, model, bend } = this.app.store.state;
     if (measures.trained.size === 0 || !engine || !model)
       return "The measures appear here when the network has been trained.";
-    const on = `On ${integer(model.measuredSamples)} training samples, ${model.summary}, computed on ${badgeText(engine.info)}.`;
+    const on = `On ${integer(model.measuredSamples)} samples, ${model.summary}, computed on ${badgeText(engine.info)}.`;
     return transformationOf(bend) === null ? `${on} Bend the weights to fill the second column.` : on;
   }
 

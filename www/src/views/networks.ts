@@ -80,7 +80,7 @@ export class NetworksView {
 
   async #arrivalEntry(): Promise<Entry> {
     const { arrival, stamp } = await fetchArrival();
-    const state = { ...CLEARED, ...arrivedWith(arrival) };
+    const state = { ...CLEARED, ...arrivedWith(arrival), model: arrival.model };
     this.#known.set(stamp, state);
     const { summary, parameterCount, data } = arrival.model;
     return {

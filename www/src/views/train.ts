@@ -354,12 +354,10 @@ function showTestAccuracy(accuracy: number): void {
 
 function showTraining(app: App, chart: TrainingChart): void {
   const { task, training, trainChoice, model } = app.store.state;
+  // None of them is another network's, which may have had what this one has not.
+  for (const id of ["r-epoch", "r-loss", "r-accuracy", "r-validation"]) showNothing(id);
   if (!training) {
     if (task !== "training") chart.begin(1);
-    for (const id of ["r-epoch", "r-loss", "r-accuracy", "r-validation"]) {
-      part("output", id).textContent = "–";
-      delete part("output", id).dataset.value;
-    }
     return;
   }
   part("output", "r-epoch").textContent = epochsSaid(training, trainChoice?.epochs);
@@ -395,8 +393,10 @@ function showCurve(app: App, chart: TrainingChart): void {
 
 function showDiverged(): void {
   part("output", "r-loss").textContent = DIVERGED;
-  for (const id of ["r-accuracy", "r-validation"]) {
-    part("output", id).textContent = "–";
-    delete part("output", id).dataset.value;
-  }
+  for (const id of ["r-accuracy", "r-validation"]) showNothing(id);
+}
+
+function showNothing(id: string): void {
+  part("output", id).textContent = "–";
+  delete part("output", id).dataset.value;
 }

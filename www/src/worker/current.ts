@@ -15,7 +15,7 @@ import {
   type TrainChoice,
   type TrainSummary,
 } from "./protocol";
-import type { Handles, Session } from "./session";
+import { figuresOf, type Handles, type Session } from "./session";
 import type { Way } from "./way";
 
 const dataName = ({ data }: ModelChoice): string =>
@@ -70,15 +70,20 @@ export class Current {
       layers,
     };
     if (!train) return found;
+    const from = this.files.opened;
     const source = async (): Promise<Handles> => {
-      const again = await this.files.read(choice);
+      // Others may have been given since.
+      const files = new Files(() => this.#digits());
+      files.restore(from);
+      const again = await files.read(choice);
       if (!again.train) throw new LabFailure("not_possible", "the files are no longer what they were");
       return { network: again.network, train: again.train };
     };
+    // Before it is adopted: what the device cannot compute leaves the network that there is.
+    const { loss, accuracy } = await figuresOf(engine, train, parameters);
     const model = this.#adopt({ network, train, source, trained: parameters, name, opened });
     this.#choice = null;
-    this.#openedFrom = { ...this.files.opened, choice };
-    const { loss, accuracy } = await engine.evaluate(this.session.model.measured, parameters);
+    this.#openedFrom = { ...from, choice };
     return { ...found, model, loss, accuracy };
   }
 

@@ -138,8 +138,14 @@ export class Lab implements LabApi {
 
   openFiles(files: File[], choice: OpenChoice): Promise<Outcome<OpenedFiles>> {
     return this.#session.run(async (engine) => {
-      const left = files.length > 0 ? await this.#current.files.add(files, choice) : choice;
-      const opened = await this.#current.openedBy(engine, left);
+      const { files: given } = this.#current;
+      const back = given.here();
+      const left = files.length > 0 ? await given.add(files, choice) : choice;
+      const opened = await this.#current.openedBy(engine, left).catch((error: unknown) => {
+        // What was open stays open.
+        back();
+        throw error;
+      });
       if (!opened.model) return opened;
       const last = { kind: "files", ...this.#current.files.opened, choice: left } as const;
       return { ...opened, stamp: await remember(last, this.#current.about(null)) };
@@ -184,9 +190,9 @@ export class Lab implements LabApi {
     });
   }
 
-  resume(): Promise<Outcome<Resumed | null>> {
+  resume(run: string): Promise<Outcome<Resumed | null>> {
     return this.#session.run(async (engine) => {
-      const found = await recallUnfinished();
+      const found = await recallUnfinished(run);
       if (!found) return null;
       const restored = await this.#current.restored(engine, found.of);
       this.#toGoOn = found;

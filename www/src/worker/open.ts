@@ -60,6 +60,15 @@ export class Files {
     return { model, data };
   }
 
+  /** Brings back the files that there are now. */
+  here(): () => void {
+    const [given, isIncomplete] = [this.#given, this.#isIncomplete];
+    return () => {
+      this.#given = given;
+      this.#isIncomplete = isIncomplete;
+    };
+  }
+
   /** Files that were here before. */
   restore({ model, data }: { model: File[]; data: File[] }): void {
     this.#given = { model, data, unused: [] };

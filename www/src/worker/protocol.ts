@@ -511,7 +511,7 @@ export interface LabApi {
   arrive(choice: ModelChoice, weights: Float32Array): Promise<Outcome<ModelInfo>>;
   train(choice: TrainChoice): Promise<Outcome<Trained>>;
   /** The network of the training that was broken off; null where none was. */
-  resume(): Promise<Outcome<Resumed | null>>;
+  resume(run: string): Promise<Outcome<Resumed | null>>;
   /** Goes on with that training, on the network that `resume` has put here. */
   goOn(): Promise<Outcome<Trained>>;
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>>;

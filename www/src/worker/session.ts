@@ -28,6 +28,20 @@ const MEASURED = 500;
 /** A progress message costs the page a frame; more than this many a second nobody can read. */
 const PROGRESS_INTERVAL_MS = 50;
 
+/** Loss and accuracy of a model at the samples that it would be measured on. */
+export async function figuresOf(
+  engine: Engine,
+  train: Problem,
+  parameters: Float64Array,
+): Promise<{ loss: number; accuracy: number }> {
+  const measured = firstSamples(train, MEASURED);
+  try {
+    return await engine.evaluate(measured, parameters);
+  } finally {
+    if (measured !== train) measured.free();
+  }
+}
+
 /** What the module holds of a model. */
 export interface Handles {
   network: Network;

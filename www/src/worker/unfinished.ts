@@ -8,6 +8,8 @@ import type { Way, WayStep } from "./way";
 
 /** What is said of it. */
 export interface Unfinished {
+  /** Two pages may train at once: the later one's is kept. */
+  run: string;
   choice: TrainChoice;
   /** The network, as it is called in a summary. */
   network: string;
@@ -33,11 +35,6 @@ export interface ToGoOn extends Pick<Unfinished, "choice" | "stamp"> {
 const [SAID, BEGUN, CHECKPOINT] = ["unfinished", "begun", "checkpoint"] as const;
 const nameOf = (step: number): string => `way ${String(step).padStart(16, "0")}`;
 const WAY = (): IDBKeyRange => IDBKeyRange.bound("way ", "way ~");
-
-interface Said extends Unfinished {
-  /** Two pages may train at once: the later one's is kept. */
-  run: string;
-}
 
 export class UnfinishedRun {
   readonly #run = `${Date.now()} ${Math.random()}`;
@@ -82,7 +79,7 @@ export class UnfinishedRun {
     });
   }
 
-  #said(checkpoint: Checkpoint | null, stamp: string | null): Said {
+  #said(checkpoint: Checkpoint | null, stamp: string | null): Unfinished {
     const { choice, network } = this;
     const history = checkpoint?.history ?? [];
     return { run: this.#run, choice, network, history, stamp, epochs: checkpoint ? epochsOf(checkpoint) : 0 };
@@ -92,7 +89,7 @@ export class UnfinishedRun {
   async #mine(body: (store: IDBObjectStore) => void): Promise<boolean> {
     let isMine = false;
     const done = await transaction("readwrite", (store) => {
-      const said: IDBRequest<Said | undefined> = store("last").get(SAID);
+      const said: IDBRequest<Unfinished | undefined> = store("last").get(SAID);
       said.onsuccess = () => {
         isMine = said.result?.run === this.#run;
         if (isMine) body(store("last"));
@@ -105,22 +102,20 @@ export class UnfinishedRun {
 
 /** Is there one? */
 export async function unfinished(): Promise<Unfinished | null> {
-  const said = await transaction("readonly", (store): IDBRequest<Said | undefined> => store("last").get(SAID));
-  if (!said) return null;
-  const { run: _, ...rest } = said;
-  return rest;
+  const said = await transaction("readonly", (store): IDBRequest<Unfinished | undefined> => store("last").get(SAID));
+  return said ?? null;
 }
 
-/** Undefined where there is none. */
-export async function recallUnfinished(): Promise<ToGoOn | undefined> {
+/** Undefined where there is none, or another run has taken its place. */
+export async function recallUnfinished(run: string): Promise<ToGoOn | undefined> {
   let found: Partial<ToGoOn> = {};
   await transaction("readonly", (store) => {
     const read = <T>(name: string | IDBKeyRange, put: (value: T) => void): void => {
       const request = store("last").getAll(name);
       request.onsuccess = () => put(request.result as T);
     };
-    read<[Said?]>(SAID, ([said]) => {
-      found = { ...found, ...(said && { choice: said.choice, stamp: said.stamp }) };
+    read<[Unfinished?]>(SAID, ([said]) => {
+      if (said?.run === run) found = { ...found, choice: said.choice, stamp: said.stamp };
     });
     read<[{ of: Last }?]>(BEGUN, ([begun]) => {
       found = { ...found, ...begun };
