@@ -12,7 +12,7 @@ use crate::control::{Control, Progress};
 use crate::engine::Engine;
 use crate::error::{Result, ensure, ensure_positive};
 use crate::measure::sharpness::{Hints, Region, Sharpness, SharpnessOptions, ascend, epsilon_sharpness};
-use crate::problem::{Problem, Targets};
+use crate::problem::Targets;
 use crate::symmetry::Transformation;
 
 /// A point of the same function whose ε-ball, or box, holds a constant function.
@@ -102,7 +102,7 @@ pub async fn constant_in_ball(
     let measured = ascend(engine, &moved, region, epsilon, options, hints, control).await?;
     let outputs_after = outputs_at(engine, &moved).await?;
     let over = |other: f64| (other - loss) / (1.0 + loss);
-    let best_constant_loss = best_constant_loss(problem);
+    let best_constant_loss = best_constant_loss(engine)?;
     // Two losses, each rounded; and θ + Δ rounds to 0 up to an ulp of ε a weight.
     let slack = 16.0 * engine.info().precision.epsilon() * (1.0 + constant_loss.abs()) + 4.0 * measured.resolution;
     Ok(ConstantInBall {
@@ -124,23 +124,25 @@ pub async fn constant_in_ball(
     })
 }
 
-/// The least mean loss of a constant output: the entropy of the labels, or the targets' variance summed over the outputs.
-fn best_constant_loss(problem: &Problem) -> f64 {
-    let count = problem.samples() as f64;
-    match problem.targets() {
+/// The least mean loss of a constant output: the entropy of the labels, or the targets' variance summed over the outputs. Of all samples,
+/// wherever they are.
+fn best_constant_loss(engine: &Engine) -> Result<f64> {
+    let problem = engine.problem();
+    let (count, width) = (problem.samples() as f64, problem.network().output_len());
+    let mut sums = vec![0.0; width];
+    Ok(match problem.targets() {
         Targets::Classes(labels) => {
-            let mut counts = vec![0.0; problem.network().output_len()];
-            labels.iter().for_each(|&y| counts[y as usize] += 1.0);
-            counts.iter().filter(|&&n| n > 0.0).map(|n| -n / count * (n / count).ln()).sum()
+            labels.iter().for_each(|&y| sums[y as usize] += 1.0);
+            engine.total(&mut sums)?;
+            sums.iter().filter(|&&n| n > 0.0).map(|n| -n / count * (n / count).ln()).sum()
         }
         Targets::Vectors(values) => {
-            let width = problem.network().output_len();
-            let variance = |c: usize| {
-                let column = || values.iter().skip(c).step_by(width);
-                let mean = column().sum::<f64>() / count;
-                column().map(|y| (y - mean).powi(2)).sum::<f64>() / count
-            };
-            (0..width).map(variance).sum()
+            values.iter().enumerate().for_each(|(i, y)| sums[i % width] += y);
+            engine.total(&mut sums)?;
+            let off = |(i, y): (usize, &f64)| (y - sums[i % width] / count).powi(2);
+            let mut square = [values.iter().enumerate().map(off).sum::<f64>()];
+            engine.total(&mut square)?;
+            square[0] / count
         }
-    }
+    })
 }

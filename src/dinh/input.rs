@@ -23,6 +23,9 @@ const GROUP: usize = 256;
 /// Variances up to this share of the largest count as 0, and are left as they are.
 const FLOOR: f64 = 1e-12;
 
+/// Deviations up to this share of a feature's largest number are rounding.
+const CONSTANT: f64 = 1e-9;
+
 /// An invertible map of inputs, x = ξ(u): x = A u + c, or the inverse of gaussianisation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputMap {
@@ -55,18 +58,21 @@ impl InputMap {
     }
 
     /// u of mean 0 and variance 1, per feature; per channel where the network begins with a convolution, which can take nothing
-    /// else. What is constant keeps its size.
+    /// else. What is constant, to a billionth of its own size, keeps that.
     pub fn standardize(problem: &Problem) -> Result<Self> {
         let network = problem.network();
         let area = if begins_with_channels(network) { network.input_shape().area() } else { 1 };
         let (inputs, width) = (problem.inputs(), network.input_len());
         let x = || (0..problem.samples() * width).map(|i| (i % width / area, inputs.get(i)));
         let count = (problem.samples() * area) as f64;
-        let (mut mean, mut square) = (vec![0.0; width / area], vec![0.0; width / area]);
+        let [mut mean, mut square, mut size] = [(); 3].map(|()| vec![0.0; width / area]);
         x().for_each(|(feature, x)| mean[feature] += x / count);
         x().for_each(|(feature, x)| square[feature] += (x - mean[feature]).powi(2) / count);
-        let largest = square.iter().fold(0.0, |m, s| f64::max(m, *s));
-        let factor = |i: usize| if square[i / area] > FLOOR * largest { square[i / area].sqrt() } else { 1.0 };
+        x().for_each(|(feature, x)| size[feature] = f64::max(size[feature], x.abs()));
+        let factor = |i: usize| match square[i / area].sqrt() {
+            deviation if deviation > CONSTANT * size[i / area] => deviation,
+            _ => 1.0,
+        };
         Self::diagonal((0..width).map(factor).collect(), (0..width).map(|i| mean[i / area]).collect())
     }
 

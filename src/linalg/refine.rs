@@ -6,6 +6,10 @@
 //! Mathias 1998). So Rayleigh quotients in double precision of what single precision has found are mostly all that is needed. η is
 //! measured: the next vector at each wanted end comes along, and what is outside ends at its value, give or take its residual.
 //!
+//! That holds where single precision has looked a second time, from another start, for what the first had not seen: as it does for
+//! several values. Of two eigenvalues nearer to each other than it tells apart, one start sees one mixture, and the other is outside of X
+//! and of all that is measured. A single value's residual has to be within the tolerance itself.
+//!
 //! Where that is not enough, a residual r of a pair (θ, x) asks for the correction −(A − θ)⁻¹ r. In the subspace that Lanczos has seen A
 //! is known; outside of it are the eigenvalues that nobody looks for, near 0 beside θ.
 
@@ -58,8 +62,8 @@ pub(crate) async fn refine(
 ) -> Result<Option<Spectrum>> {
     let draft = Draft::new(explored, vectors, operator.len())?;
     let counts = [found.top.len(), found.bottom.len()];
-    // One more at each end that is wanted.
-    let guarded = counts.map(|count| count + usize::from(count > 0));
+    // One more at each end of which several are wanted.
+    let guarded = counts.map(|count| count + usize::from(count > 1));
     let mut basis = Projected { operator, columns: Vec::new(), products: Vec::new(), matrix: Vec::new() };
     let mut more = draft.ends(guarded).await?;
     loop {

@@ -5,6 +5,7 @@ use super::ParameterSpace;
 use crate::control::LocalFuture;
 use crate::engine::{Curvature, Engine, LoadedChart, Vector, Vectors, ensure_in_range};
 use crate::error::{Result, bail, ensure};
+use crate::network::ParametricLayer;
 use crate::operator::{OperatorKind, Scratch, SymmetricOperator, Whole};
 
 /// Is ∇L · ∇²θ(v) part of the operator?
@@ -51,9 +52,14 @@ impl<'a> SpaceCurvature<'a> {
         let theta = engine.parameters()?;
         let coordinates = space.to_coordinates(&theta)?;
         let back = space.to_parameters(&coordinates)?;
-        // The way there and back rounds a few times a layer; another point of the space is further away.
-        let largest = theta.iter().fold(0.0_f64, |m, w| m.max(w.abs()));
-        if let Some(i) = theta.iter().zip(&back).position(|(a, b)| (a - b).abs() > 1e-9 * (largest + a.abs())) {
+        // The way there and back rounds a few times a layer; another point of the space is further away. Of each layer by itself: a
+        // rescaling may make one as large as it likes.
+        let elsewhere = |layer: &ParametricLayer| {
+            let places = || layer.weight.clone().chain(layer.bias.clone().into_iter().flatten());
+            let largest = places().fold(0.0_f64, |m, i| m.max(theta[i].abs()));
+            places().find(|&i| (theta[i] - back[i]).abs() > 1e-9 * largest)
+        };
+        if let Some(i) = engine.problem().network().layout().layers().iter().find_map(elsewhere) {
             bail!(
                 InvalidParameters,
                 "parameter {i} of the prepared point is {}, but {} in {}: prepare the point that the space was built at",

@@ -1,11 +1,13 @@
 //! Large problems in f64, whose searches begin in single precision: what comes out is f64's, and says so where it is not.
 
+use crate::support::*;
 use isoflat::Control;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::measure::sharpness::{Region, epsilon_sharpness};
 use isoflat::measure::{Measure, MeasureOptions, MeasureValue, SharpnessOptions, measure};
 use isoflat::network::{BiasInitialization, Initialization};
-use isoflat::{Network, Problem};
+use isoflat::{Loss, Network, Problem, Targets};
+use rand::Rng;
 use std::collections::HashMap;
 
 /// Large enough for a companion: some 10⁵ multiplications a sample, at a point of no special kind.
@@ -136,4 +138,35 @@ fn searches_in_single_precision_stop_and_leave_the_point() {
     assert_eq!(engine.parameters().expect("a point"), theta);
     let product = pollster::block_on(engine.product(Curvature::Hessian, &theta)).expect("a product");
     assert!(product.iter().all(|x| x.is_finite()));
+}
+
+/// Two eigenvalues that single precision does not tell apart: one start sees one mixture of their vectors, and a bound that knows of no
+/// other would say that it is one of them.
+#[test]
+fn the_larger_of_two_values_that_are_nearly_one_is_found() {
+    let (width, copies) = (256, 20);
+    let network = Network::dense(&[width, 64], false).expect("a network");
+    for (seed, gap) in [(0, 5e-7), (1, 5e-7), (2, 1e-7), (3, 1e-6)] {
+        // Squared error makes XᵀX of it; X has one number a row.
+        let mut rng = rng(seed);
+        let mut values: Vec<f64> = (0..width).map(|_| rng.random_range(0.1..0.85)).collect();
+        (values[0], values[1]) = (1.0, 1.0 - gap);
+        let mut inputs = vec![0.0; width * width * copies];
+        (0..width * copies).for_each(|n| inputs[n * width + n % width] = values[n % width].sqrt());
+        let targets = Targets::Vectors(vec![0.0; width * copies * 64]);
+        let problem = Problem::new(network.clone(), Loss::SquaredError, inputs, targets).expect("a problem");
+        let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+        let theta = random_direction(&mut rng, network.parameter_count());
+        let found = pollster::block_on(measure(
+            &engine,
+            &theta,
+            &[Measure::from_key("gauss_newton.max_eigenvalue").expect("a measure")],
+            &MeasureOptions { seed, ..MeasureOptions::default() },
+            &Control::default(),
+        ))
+        .expect("a value");
+        // A sample's loss is ‖f − y‖², and each number is in so many rows.
+        let (largest, value) = (2.0 / width as f64, &found[0]);
+        assert!(value.converged && (value.value / largest - 1.0).abs() < 2e-9, "{gap:e}: {value:?} is not {largest}");
+    }
 }

@@ -153,3 +153,17 @@ fn gaussianisation_makes_features_normal_and_is_undone() {
     }
     assert_eq!(map.fold(&network, &parameters).expect_err("no affine map").code, ErrorCode::InvalidOption);
 }
+
+/// A feature is as constant as its own numbers say, whatever those of the others are.
+#[test]
+fn small_features_are_standardised_beside_large_ones() {
+    let network = Network::dense(&[3, 2], false).expect("a network");
+    let inputs: Vec<f64> = (0..8).flat_map(|n| [f64::from(n), 1e9 * f64::from(n * n), 0.3]).collect();
+    let problem = Problem::new(network, Loss::SquaredError, inputs.clone(), Targets::Vectors(vec![0.0; 16]));
+    let map = InputMap::standardize(&problem.expect("a problem")).expect("a map");
+    let u: Vec<f64> = inputs.chunks(3).flat_map(|x| map.representation(x).expect("its place")).collect();
+    for (feature, expected) in [(0, 1.0), (1, 1.0), (2, 0.0)] {
+        let variance = u.chunks(3).map(|u| u[feature] * u[feature]).sum::<f64>() / 8.0;
+        assert!((variance - expected).abs() < 1e-9, "feature {feature}: {variance}");
+    }
+}

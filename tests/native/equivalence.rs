@@ -251,6 +251,13 @@ fn another_function_is_another_however_it_is_rescaled() {
         }
         assert_eq!(between(&network, &b, &bent, group).equivalent, Some(true), "{group:?}");
     }
+    // What reads a unit that is 0 does nothing, however large it is; and is no other for a factor that nobody sees.
+    let (a, b) = ([1.0, 0.5, 0.0, 0.0, 1.0, 1e7], [1.0, 0.5, 0.0, 0.0, 2.0, 1e7]);
+    let bent = Transformation::Nodewise { factors: vec![vec![3.0, 1e-30]] }.apply(&network, &a).expect("a symmetry");
+    for group in [Nodewise, Permutation] {
+        assert_ne!(between(&network, &a, &b, group).equivalent, Some(true), "{group:?}");
+        assert_eq!(between(&network, &a, &bent, group).equivalent, Some(true), "{group:?}");
+    }
     for seed in 0..40 {
         let mut rng = rng(seed);
         let network = Network::dense(&[4, 6, 6, 3], false).expect("a network");

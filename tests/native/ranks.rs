@@ -8,8 +8,11 @@ use crate::sharded::problem_of;
 use crate::support::everything::{everything, tolerance};
 use crate::support::golden::{Case, check};
 use crate::support::*;
+use isoflat::dinh::constant_in_ball;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, landscape};
+use isoflat::measure::SharpnessOptions;
+use isoflat::measure::sharpness::Region;
 use isoflat::ranks::{Meeting, Ranks, Thread, threads};
 use isoflat::train::{Optimizer, TrainOptions, train};
 use isoflat::{Control, Error, ErrorCode, Loss, Network, Problem, Result, Targets, data};
@@ -98,6 +101,30 @@ fn ranks_together_are_the_whole() {
             }
             assert_eq!(found, on_all(), "the same number of ranks gives the same bits");
         }
+    }
+}
+
+/// A constant's least loss is of all labels, also where each rank has its own.
+#[test]
+fn the_best_constant_is_that_of_all_samples() {
+    for loss in [Loss::CrossEntropy, Loss::SquaredError] {
+        let found = |device: &Device| {
+            let network = Network::dense(&[3, 5, 2], true).expect("a network");
+            let theta = random_direction(&mut rng(2), network.parameter_count());
+            let targets = match loss {
+                Loss::CrossEntropy => Targets::Classes(vec![0, 0, 0, 0, 0, 1]),
+                _ => Targets::Vectors((0..12).map(|i| f64::from(i * i)).collect()),
+            };
+            let inputs = random_direction(&mut rng(1), 3 * 6);
+            let problem = Problem::new(network, loss, inputs, targets).expect("a problem");
+            let engine = Engine::new(device, &problem).expect("an engine");
+            let (options, control) = (SharpnessOptions::default(), Control::default());
+            let found = constant_in_ball(&engine, &theta, Region::Ball, 0.1, &options, &control);
+            block_on(found).expect("a ball").best_constant_loss
+        };
+        let expected = found(&Device::cpu(Precision::F64));
+        let together = same(on_ranks(2, |ranks| found(&device(Precision::F64, &ranks))));
+        assert!((together / expected - 1.0).abs() < 1e-12, "{loss:?}: {together} instead of {expected}");
     }
 }
 

@@ -9,7 +9,7 @@ use isoflat::space::{
     TreeValues,
 };
 use isoflat::symmetry::Transformation;
-use isoflat::{Control, ErrorCode, Loss, Network, Problem};
+use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 
 const DIAGONAL: FixedChoice = FixedChoice::Diagonal;
@@ -259,4 +259,21 @@ fn a_point_outside_the_space_is_refused() {
     assert!(error.code == ErrorCode::InvalidParameters && error.message.contains("prepare the point"), "{error}");
     let error = fault(Curvature::GaussNewton, SecondOrder::Included);
     assert_eq!(error.code, ErrorCode::InvalidOption);
+}
+
+/// Path values stand still, so that it is the weights which say that it is another point: also beside a layer that is many times as large.
+#[test]
+fn a_point_outside_the_space_is_refused_beside_large_weights() {
+    let network = Network::dense(&[2, 2, 2, 2], false).expect("a network");
+    let start = [1e12, 0.0, 0.0, 1e12, 1.0, 0.5, 0.5, 1.0, 1e-12, 2e-12, 3e-12, 1e-12];
+    let problem = Problem::new(network.clone(), Loss::SquaredError, vec![1.0, 2.0], Targets::Vectors(vec![0.0; 2]));
+    let problem = problem.expect("a problem");
+    let space = G.open(&network, &start).expect("a space").space;
+    let bend = Transformation::Nodewise { factors: vec![vec![1.0; 2], vec![2.0, 1.0]] };
+    let moved = bend.apply(&network, &start).expect("parameters");
+    for (point, is_in) in [(&start[..], true), (&moved, false)] {
+        let engine = engine(&Device::cpu(Precision::F64), &problem, point);
+        let found = SpaceCurvature::new(&engine, &*space, Curvature::Hessian, SecondOrder::LeftOut);
+        assert_eq!(found.is_ok(), is_in, "{:?}", found.err());
+    }
 }

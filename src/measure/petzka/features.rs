@@ -25,10 +25,11 @@ use crate::numbers::{Samples, largest};
 /// Draws of noise injection that are told one by one.
 const KEPT: usize = 1000;
 
-/// A, which acts on the units that enter a layer: on channels before a convolution, or behind a flatten.
+/// A, which acts on the units that enter a layer: on channels before a convolution, or behind a flatten. Before a layer in groups (a
+/// depthwise convolution, a scale) it has one block a group, all of them the same: what mixes groups is no change of its weights.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FeatureMatrix {
-    /// m × m, row-major, m being the units that enter.
+    /// m × m, row-major, m being the units that enter, of a layer in groups those of a group.
     Given(Vec<f64>),
     /// Uniformly random among the orthogonal ones.
     Orthogonal {
@@ -153,7 +154,7 @@ pub async fn noise_injection(
     Ok(NoiseInjection { layer, delta, value, standard_error, bound, second_order, draws: found })
 }
 
-/// Units or channels that enter.
+/// Units or channels that enter, of a layer in groups those of a group.
 fn units(layer: &ParametricLayer) -> usize {
     layer.inputs / layer.columns_per_unit
 }
@@ -177,16 +178,18 @@ async fn spectral_norm(a: &[f64], m: usize, control: &Control<'_>) -> Result<f64
 }
 
 impl FeatureMatrix {
-    /// A, row-major, for a layer that `m` units enter, and its spectral norm.
-    async fn of_layer(&self, index: usize, m: usize, control: &Control<'_>) -> Result<(Vec<f64>, f64)> {
+    /// A, row-major, for this layer, and its spectral norm.
+    async fn of_layer(&self, index: usize, layer: &ParametricLayer, control: &Control<'_>) -> Result<(Vec<f64>, f64)> {
+        let (m, groups) = (units(layer), layer.groups);
         match self {
             Self::Given(a) => {
                 let needed = m as u64 * m as u64;
                 ensure!(
                     a.len() as u64 == needed,
                     InvalidOption,
-                    "the matrix has {} entries, but {m} units enter layer {}: it needs {needed}",
+                    "the matrix has {} entries, but {m} units enter {}layer {}: it needs {needed}",
                     a.len(),
+                    if groups > 1 { "each group of " } else { "" },
                     number_of(index)
                 );
                 crate::error::ensure_finite("the matrix", a)?;
@@ -237,7 +240,7 @@ async fn changed(
     kappa: &Eigenpair,
     control: &Control<'_>,
 ) -> Result<FeatureRobustness> {
-    let (a, matrix_norm) = matrix.of_layer(index, units(layer), control).await?;
+    let (a, matrix_norm) = matrix.of_layer(index, layer, control).await?;
     let change = change_of(layer, parameters, delta, &a, control).await?;
     let on = async |engine: &Engine| -> Result<(f64, f64, f64)> {
         let probe = Probe::new(engine);

@@ -69,12 +69,9 @@ impl Classes {
         Ok(lengths)
     }
 
-    /// The length of the class that comes in at a place of a row; 1 of those that nothing comes into.
+    /// The length of the class that comes in at a place of a row; 0 of those that nothing comes into.
     pub fn length(&self, lengths: &[f64], l: usize, layer: &ParametricLayer, row: usize, column: usize) -> f64 {
-        match factor(lengths, self.layers[l].1[layer.unit(row, column)]) {
-            0.0 => 1.0,
-            length => length,
-        }
+        factor(lengths, self.layers[l].1[layer.unit(row, column)])
     }
 
     /// The factor of every class that leads from `a` to `b`, if any does; or a class that is 0 in one of them alone.

@@ -194,8 +194,17 @@ fn judged(
     Ok(Equivalence::failed(reason, Some(error), has_ties))
 }
 
+/// The largest difference at these places, each times its length, relative to the largest that is there.
+fn apart(a: &[f64], b: &[f64], places: impl Iterator<Item = (usize, f64)> + Clone) -> f64 {
+    let size = largest(places.clone().flat_map(|(e, length)| [a[e] * length, b[e] * length]));
+    let difference = largest(places.map(|(e, length)| (a[e] - b[e]) * length));
+    // A row of zeros is what it is.
+    if size == 0.0 { 0.0 } else { difference / size }
+}
+
 /// The largest difference of two vectors relative to their largest weight in its row, and which row that is. Weights are taken by what they
-/// do, times the length of the unit that comes in: a column that a rescaling has made small is as much of the function as it was.
+/// do, times the length of the unit that comes in: a column that a rescaling has made small is as much of the function as it was. Those
+/// that read a unit which nothing comes into do nothing, and are as large as one likes: they are compared among themselves.
 fn furthest(network: &Network, a: &[f64], b: &[f64]) -> Result<(f64, String)> {
     let classes = match network.first_inhomogeneous_layer() {
         None => Some(Classes::of_nodes(network, &Nodes::of(network)?)?),
@@ -214,11 +223,9 @@ fn furthest(network: &Network, a: &[f64], b: &[f64]) -> Result<(f64, String)> {
                 let length = classes.as_ref().map_or(1.0, |classes| classes.length(&lengths, l, layer, row, column));
                 (start + column, length)
             });
+            let idle = weights.clone().filter(|(_, length)| *length == 0.0).map(|(e, _)| (e, 1.0));
             let places = weights.chain(layer.bias.iter().map(|bias| (bias.start + row, 1.0)));
-            let size = largest(places.clone().flat_map(|(e, length)| [a[e] * length, b[e] * length]));
-            let difference = largest(places.map(|(e, length)| (a[e] - b[e]) * length));
-            // A row of zeros is what it is.
-            let error = if size == 0.0 { 0.0 } else { difference / size };
+            let error = f64::max(apart(a, b, places), apart(a, b, idle));
             if error > worst.0 {
                 worst = (error, l, row);
             }
