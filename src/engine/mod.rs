@@ -496,6 +496,14 @@ impl Engine {
     /// # Errors
     /// As [`Engine::product`].
     pub fn upload_directions(&self, directions: &[f64]) -> Result<Vector> {
+        self.vectors().upload(directions, self.directions(directions)?)
+    }
+
+    /// How many directions these numbers are.
+    ///
+    /// # Errors
+    /// As [`Engine::upload_directions`].
+    pub(crate) fn directions(&self, directions: &[f64]) -> Result<usize> {
         let n = self.problem.network().parameter_count();
         ensure!(
             !directions.is_empty() && directions.len().is_multiple_of(n),
@@ -508,7 +516,7 @@ impl Engine {
             let name = || format!("the {n} numbers of direction {i}");
             ensure_in_range(self.precision(), direction.iter().copied(), name)?;
         }
-        self.vectors().upload(directions, directions.len() / n)
+        Ok(directions.len() / n)
     }
 
     /// Mean loss and accuracy at θ, which need not be the prepared point.

@@ -11,17 +11,21 @@ use super::options::{EngineOptions, LandscapeOption, MeasureOption, NoOptions, P
 use super::problem::Problem;
 use super::run::{Queue, thrown};
 use super::threads::cpu_with_threads;
-use crate::control::Control;
+use crate::control::{Control, Progress};
 use crate::engine::gpu::Tuning;
 use crate::engine::{Device, Engine as Inner, ensure_number};
 use crate::error::Result;
 use crate::landscape::landscape_rows;
 use crate::linalg::Eigenpair;
+use crate::memory::room;
 use crate::operator::SymmetricOperator;
 use crate::problem::Problem as InnerProblem;
 
 /// Problems whose data an engine keeps on its device.
 const LOADED: usize = 4;
+
+/// Directions whose products are computed together: who stops waits for no more.
+const TOGETHER: usize = 16;
 
 thread_local! {
     /// All engines, to be told of problems that are freed.
@@ -234,15 +238,10 @@ impl Engine {
         let directions = numbers(&directions, "directions", crate::ErrorCode::InvalidParameters);
         self.call(problem, &parameters, &options, async move |call| {
             let found: ProductOptions = call.parts.parse("product")?;
-            call.control().await?;
+            let control = call.control().await?;
             let engine = call.prepared().await?;
             let operator = thrown(found.operator()?.operator(&engine).await)?;
-            let v = thrown(engine.upload_directions(&directions?))?;
-            let mut out = thrown(engine.vectors().zeros(v.len(), v.columns()))?;
-            thrown(operator.apply(&v, &mut out).await)?;
-            let products = thrown(engine.vectors().download(&out).await)?;
-            thrown(ensure_number("a product with the curvature", engine.info().precision, &products))?;
-            Ok(float64(&products))
+            Ok(float64(&thrown(products(&engine, &operator, &directions?, &control).await)?))
         })
     }
 
@@ -348,4 +347,24 @@ pub(super) fn pairs(pairs: &[Eigenpair]) -> std::result::Result<JsValue, JsValue
         list.push(&item);
     }
     Ok(list.into())
+}
+
+/// An operator's products with these directions, one after the other.
+async fn products(
+    engine: &Inner,
+    operator: &dyn SymmetricOperator,
+    directions: &[f64],
+    control: &Control<'_>,
+) -> Result<Vec<f64>> {
+    let count = engine.directions(directions)?;
+    let mut found = room("products", directions.len())?;
+    for some in directions.chunks(TOGETHER * operator.len()) {
+        control.step(Progress::new("products", found.len() / operator.len(), count)).await?;
+        let v = engine.upload_directions(some)?;
+        let mut out = engine.vectors().zeros(v.len(), v.columns())?;
+        operator.apply(&v, &mut out).await?;
+        found.extend(engine.vectors().download(&out).await?);
+    }
+    ensure_number("a product with the curvature", engine.info().precision, &found)?;
+    Ok(found)
 }

@@ -177,6 +177,9 @@ export interface NetworkJSON {
   layers: LayerJSON[];
 }
 
+/** The same, also where nobody may change it: as it is when it is written `as const`. */
+export type Constant<T> = T extends object ? { readonly [K in keyof T]: Constant<T[K]> } : T;
+
 /**
  * scale · (x − mean) / √(variance + epsilon) + shift, with one number of each a channel, or a feature of a flat row. In PyTorch's
  * names running_mean, running_var, weight (default 1), bias (default 0) and eps (default 1e-5).
@@ -327,7 +330,7 @@ export class Network {
    * console.log(lenet.summary); // 1×8×8-conv3×3×4-pool2×2-10
    * ```
    */
-  static fromJSON(json: NetworkJSON | string): Network;
+  static fromJSON(json: Constant<NetworkJSON> | string): Network;
   /**
    * Folds batch normalisations with frozen statistics into the dense or convolutional layers straight before them (then rows and
    * biases are scaled) or straight behind them (columns; refused where such a convolution pads and the shift is not 0). The
@@ -348,7 +351,7 @@ export class Network {
    * console.log([...folded.parameters]); // [ 3, 1 ]
    * ```
    */
-  static foldBatchNorm(json: BatchNormNetworkJSON | string, parameters: Float64Array | Float32Array):
+  static foldBatchNorm(json: Constant<BatchNormNetworkJSON> | string, parameters: Float64Array | Float32Array):
     { network: Network; parameters: Float64Array };
   /**
    * A ReLU network of these widths, input first; `bias` is true by default.
@@ -707,7 +710,7 @@ export interface FinishOptions extends RunOptions {
 export interface EngineOptions extends RunOptions {
   /** Default `auto`: a hardware GPU where there is one, otherwise the CPU. `gpu` and `webgpu` are one and the same. */
   backend?: "auto" | "gpu" | "webgpu" | "cpu";
-  /** Default `f64` on the CPU. The GPU computes in f32, and a GPU with `f64` is refused. */
+  /** Default `f64` on the CPU. The GPU computes in f32: `auto` with `f64` is the CPU, and a GPU with it is refused. */
   precision?: "f32" | "f64";
   /** Bytes of data and activations kept between passes, about; what does not fit is computed again in each product. */
   memoryBudget?: number;

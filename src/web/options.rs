@@ -160,6 +160,11 @@ impl EngineOptions {
                 return Err(fault(ErrorCode::InvalidOption, message));
             }
         };
+        // Who wants double precision wants the CPU: a GPU computes in f32.
+        let backend = match (backend, self.precision) {
+            (Backend::Auto, Some(Precision::F64)) => Backend::Cpu,
+            (backend, _) => backend,
+        };
         Ok((backend, self.precision.unwrap_or(Precision::F64)))
     }
 }

@@ -76,6 +76,7 @@ async function test(folder) {
     "handles",
     "mistakes",
     "late",
+    "waits",
     "breathes",
     "worker",
     "declared",

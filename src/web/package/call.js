@@ -152,6 +152,16 @@ export function run(home, watch, start) {
   });
 }
 
+/** What a promise leads to, unless the signal is aborted before: nobody says that it leads anywhere. */
+export function unlessAborted({ signal }, promise) {
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason());
+    if (signal?.aborted()) return aborted();
+    signal?.listen(aborted);
+    promise.then(resolve, reject).finally(() => signal?.forget(aborted));
+  });
+}
+
 /** Enters the module for something that takes no time. */
 export function entered(home, body) {
   try {

@@ -1,6 +1,6 @@
 /** `Engine`: computes on one device. */
 
-import { options, promised, run, withOptions } from "./call.js";
+import { options, promised, run, unlessAborted, withOptions } from "./call.js";
 import { adopted, fault } from "./errors.js";
 import { Handle, of, wrap } from "./handle.js";
 import { instance } from "./instance.js";
@@ -98,7 +98,7 @@ export class Engine extends Handle {
       const here = instance();
       const { rest, watch } = options(given, "Engine.create");
       const { worker, ...settings } = plain(rest, "Engine.create", OPTION);
-      const tunings = settings.backend === "cpu" ? [] : await keptTunings();
+      const tunings = settings.backend === "cpu" ? [] : await unlessAborted(watch, keptTunings());
       for (let replaced = 0; ; replaced++) {
         const home = homeOf(worker, here);
         const work = engineIn(home, watch, { ...settings, tunings });

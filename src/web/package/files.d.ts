@@ -1,5 +1,6 @@
 import type {
   BatchStatistics,
+  Constant,
   InputShape,
   LossName,
   Network,
@@ -9,6 +10,9 @@ import type {
   Transformation,
 } from "./isoflat.js";
 
+/** Bytes in memory of their own: what a `Blob` and a `Response` take. */
+export type Bytes = ReturnType<Uint8ArrayConstructor["from"]>;
+
 /** A file: of a file input or a drop, or its bytes. Files without a name are told apart by their content alone. */
 export type FileInput = File | Blob | Uint8Array | ArrayBuffer | { name?: string; bytes: Uint8Array | ArrayBuffer };
 
@@ -17,7 +21,7 @@ export interface OpenModelOptions {
    * Of weights without a graph (a state_dict, safetensors, npz): whose they are. Without it, the preset that they fit, a
    * residual network where the names come in blocks, or a chain.
    */
-  network?: PresetName | NetworkJSON | Network;
+  network?: PresetName | Constant<NetworkJSON> | Network;
   /**
    * Of weights that no network is named for, and of an ONNX file whose axes are open: the shape of one input, such as the `shape` of
    * `openData`’s.
@@ -209,4 +213,4 @@ export function saveModel(
   model: OpenedModel | Network | Problem,
   parameters: Float64Array | Float32Array,
   options?: { format?: SaveFormat; name?: string },
-): Promise<Uint8Array>;
+): Promise<Bytes>;

@@ -68,7 +68,8 @@ async function load(given) {
   } catch (error) {
     throw failed(error);
   }
-  return adopt(fresh);
+  // `initSync` may have been called meanwhile, and what was made since is that one's.
+  return works() ? current.exports : adopt(fresh);
 }
 
 /** The same from bytes or a compiled module, at once. */

@@ -13,8 +13,19 @@ const settled = (request) =>
     request.onblocked = () => reject(new Error("blocked"));
   });
 
-/** `body` on the store; undefined where there is none: no database, no permission, no room. */
+/** Milliseconds that a database has to answer: some never do, and an engine does without. */
+const PATIENCE = 1000;
+
+/** `body` on the store; undefined where there is none: no database, no permission, no room, no answer. */
 async function stored(mode, body) {
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, PATIENCE);
+  });
+  return await Promise.race([answered(mode, body), late]).finally(() => clearTimeout(timer));
+}
+
+async function answered(mode, body) {
   let database;
   try {
     const opening = indexedDB.open(DATABASE, 1);

@@ -7,6 +7,7 @@ import {
   openData,
   Problem,
   type ProblemData,
+  saveModel,
   type Transformation,
 } from "isoflat";
 
@@ -37,6 +38,12 @@ for (const targets of vectors) problemOf({ loss: "squared_error", inputs, target
 export const either = (loss: LossName, targets: Float64Array): Problem => problemOf({ loss, inputs, targets });
 // Of a thread's memory.
 problemOf({ loss: "cross_entropy", inputs: new Float32Array(new SharedArrayBuffer(16)), targets: [0, 2] });
+
+// A network that is written as a constant is one.
+Network.fromJSON({ input: [1, 8, 8], layers: [{ type: "conv2d", channels: 2, kernel: [3, 3] }] } as const);
+Network.fromJSON(network.toJSON());
+// Bytes that were saved go where bytes go.
+export const kept = async (parameters: Float64Array): Promise<Blob> => new Blob([await saveModel(network, parameters)]);
 
 // What other calls give is data as it is.
 export const again = (problem: Problem): Problem => problemOf(problem.data);

@@ -14,11 +14,11 @@ export async function saved(model: Model, point: SavedPoint, choice: SaveChoice)
     }
     case "problem.safetensors": {
       const bytes = await saveModel(model.measured, parameters, { name: model.name });
-      return { name: `isoflat-problem${what}.safetensors`, bytes: own(bytes) };
+      return { name: `isoflat-problem${what}.safetensors`, bytes };
     }
     default: {
       const bytes = await saveModel(model.opened ?? model.network, parameters, { format: choice });
-      return { name: `isoflat-weights${what}.${choice}`, bytes: own(bytes) };
+      return { name: `isoflat-weights${what}.${choice}`, bytes };
     }
   }
 }
@@ -30,6 +30,3 @@ async function parametersAt(model: Model, point: SavedPoint): Promise<Float64Arr
   if (!parameters) throw new LabFailure("not_possible", "nothing has been sharpened yet");
   return parameters;
 }
-
-/** Bytes that a blob takes: none of memory that threads share. */
-const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes);
