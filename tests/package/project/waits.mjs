@@ -55,11 +55,8 @@ const requestAdapter = async () => {
   asked++;
   return null;
 };
-globalThis.Window = class {
-  static [Symbol.hasInstance](value) {
-    return value === globalThis;
-  }
-};
+globalThis.Window = function Window() {};
+Object.defineProperty(globalThis.Window, Symbol.hasInstance, { value: (value) => value === globalThis });
 Object.defineProperty(globalThis, "navigator", { configurable: true, value: { gpu: { requestAdapter } } });
 const double = await Engine.create({ precision: "f64" });
 assert.deepEqual([double.info.backend, double.info.precision, asked], ["cpu", "f64", 0]);
