@@ -5,12 +5,14 @@
 //! diagonal too; D H D has the entries of D² before it, and the Levi-Civita connection adds, for a block w with gradient g,
 //! the diagonal of w gᵀ + g wᵀ − (w·g) I.
 
+use super::evaluator::{in_f64, is_lost};
 use super::{has_exact_trace, petzka};
 use crate::control::Control;
 use crate::engine::{Engine, Segments, ensure_number};
 use crate::error::Result;
 use crate::linalg::{DiagonalEstimate, diagonal, ensure_spread};
 use crate::memory::{room, zeros};
+use crate::network::ParametricLayer;
 use crate::operator::{Connection, Metric, OperatorKind, Whole};
 
 /// The diagonal of an operator at the prepared point, by one backward pass for each output; `None` where that does not give
@@ -36,6 +38,11 @@ pub async fn exact_diagonal(
         control.step(progress).await?;
         let squares = engine.squared_gradients(&cotangents).await?;
         entries.iter_mut().zip(squares).for_each(|(sum, square)| *sum += square);
+    }
+    // As in the sweep of traces.
+    let is_lost = |layer: &ParametricLayer| is_lost(engine, entries[layer.weight.clone()].iter().sum());
+    if network.layout().layers().iter().any(is_lost) {
+        return Box::pin(exact_diagonal(&in_f64(engine).await?, kind, control)).await;
     }
     if let Some(metric) = kind.whole.metric() {
         entries.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);

@@ -60,6 +60,18 @@ impl MeasureOptions {
     }
 }
 
+/// Did squares that add up to this get lost in single precision, or nearly?
+pub(super) fn is_lost(engine: &Engine, sum: f64) -> bool {
+    engine.info().precision == Precision::F32 && sum.abs() < LOST
+}
+
+/// The CPU in double precision, at the same point.
+pub(super) async fn in_f64(engine: &Engine) -> Result<Engine> {
+    let precise = engine.in_f64()?;
+    precise.prepare(&engine.parameters()?).await?;
+    Ok(precise)
+}
+
 /// Measures at an engine's prepared point.
 pub struct Evaluator<'a, 'c> {
     known: Known<'a, 'c>,
@@ -96,23 +108,18 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     pub async fn value(&mut self, measure: &'static Measure) -> Result<MeasureValue> {
         let mut found = measure.compute(&mut self.known).await?;
         self.known.engine.ensure_at(self.point)?;
-        let precision = self.known.engine.info().precision;
-        if precision == Precision::F32
-            && found.precision.is_none()
-            && found.scale.abs() < LOST
-            && measure.family != Family::Own
-        {
+        let is_own = found.precision.is_none() && measure.family != Family::Own;
+        if is_own && is_lost(self.known.engine, found.scale) {
             found = self.value_in_f64(measure).await?;
         }
         let numbers = [Some(found.value), found.residual, found.standard_error];
-        let precision = found.precision.unwrap_or(precision);
+        let precision = found.precision.unwrap_or(self.known.engine.info().precision);
         ensure_number(measure.key, precision, &numbers.into_iter().flatten().collect::<Vec<f64>>())?;
         Ok(found)
     }
 
     async fn value_in_f64(&self, measure: &'static Measure) -> Result<MeasureValue> {
-        let precise = self.known.engine.in_f64()?;
-        precise.prepare(&self.known.engine.parameters()?).await?;
+        let precise = in_f64(self.known.engine).await?;
         let mut evaluator = Evaluator::new(&precise, self.known.options, &[measure], &self.known.control).await?;
         let found = measure.compute(&mut evaluator.known).await?;
         Ok(MeasureValue { precision: Some(Precision::F64), ..found })

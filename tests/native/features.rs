@@ -3,8 +3,10 @@
 use crate::support::golden::Case;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
-use isoflat::measure::MeasureOptions;
 use isoflat::measure::petzka::{FeatureMatrix, feature_robustness, kappa, noise_injection, sampled_traces, traces};
+use isoflat::measure::{MeasureOptions, exact_diagonal};
+use isoflat::operator::OperatorKind;
+use isoflat::symmetry::Transformation;
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::Rng;
@@ -216,5 +218,31 @@ fn moving_neighbours_apart_takes_a_matrix_whose_bound_says_nothing() {
         assert!((found.bound - 0.5 * (delta * norm).powi(2) * kappa).abs() <= 1e-8 * found.bound, "{found:?}");
         assert!(found.bound >= 2.0 * rise / epsilon.powi(2) && found.bound > last, "ε = {epsilon}: {found:?}");
         last = found.bound;
+    }
+}
+
+/// A rescaling takes a layer's curvature beyond what single precision squares, and κ_τ and the diagonal's shares stand still all the same.
+#[test]
+fn traces_stand_still_where_squares_underflow() {
+    let network = Network::dense(&[6, 8, 3], true).expect("a network");
+    let (problem, theta) = solved(&network, 3);
+    let bent = Transformation::Layerwise { lambda: vec![1e17, 1e-17] }.apply(&network, &theta).expect("a symmetry");
+    let found = |device: &Device, theta: &[f64]| {
+        let engine = engine(device, &problem, theta);
+        let control = Control::default();
+        let traces = block_on(traces(&engine, &control)).expect("traces");
+        let of = block_on(exact_diagonal(&engine, OperatorKind::HESSIAN, &control)).expect("a diagonal").expect("one");
+        let shares = network.layout().layers().iter().map(|layer| {
+            let weights = layer.weight.clone();
+            weights.map(|i| of.values[i] * theta[i] * theta[i]).sum::<f64>()
+        });
+        (traces.kappa_trace.clone(), shares.collect::<Vec<_>>())
+    };
+    let expected = found(&Device::cpu(Precision::F64), &theta);
+    for device in [Device::cpu(Precision::F32), gpu()] {
+        let found = found(&device, &bent);
+        for (found, expected) in [(&found.0, &expected.0), (&found.1, &expected.1)] {
+            assert!(error(found, expected) < 1e-6, "{}: {found:?} instead of {expected:?}", device.info().backend);
+        }
     }
 }

@@ -10,6 +10,7 @@ mod sampled;
 pub use features::{FeatureMatrix, FeatureRobustness, NoiseInjection, feature_robustness, noise_injection};
 pub use sampled::{SampledTraces, sampled_traces};
 
+use super::evaluator::{in_f64, is_lost};
 use super::known::Known;
 use super::row::{ALWAYS, AtPoint, Compute, Cost, Domain, Family, LAYERWISE};
 use super::{Measure, MeasureValue};
@@ -186,7 +187,8 @@ pub async fn traces(engine: &Engine, control: &Control<'_>) -> Result<Traces> {
 }
 
 /// What the cotangents of all outputs leave at every layer, summed. Of a network that is not piecewise linear it is about the
-/// Gauss–Newton matrix alone.
+/// Gauss–Newton matrix alone. Where a rescaling has made a layer's gradients so small that single precision loses their squares, though
+/// none of what they are multiplied by would be, the CPU sweeps in f64.
 pub(crate) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<LayerSums>> {
     let mut layers: Vec<LayerSums> = Vec::new();
     for (progress, some) in cotangents(engine) {
@@ -194,6 +196,9 @@ pub(crate) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<
         for sums in engine.sweep(&some).await? {
             add(&mut layers, &sums);
         }
+    }
+    if layers.iter().any(|layer| is_lost(engine, layer.weight_trace)) {
+        return Box::pin(sweep(&in_f64(engine).await?, control)).await;
     }
     Ok(layers)
 }
