@@ -185,10 +185,7 @@ fn check(found: &Invocation) -> Result<()> {
         InvalidOption,
         "--out and --html name one file: each has its own"
     );
-    if matches!(found.command, Command::Convert | Command::Train) {
-        super::run::save_format(found)?;
-    }
-    Ok(())
+    super::writes::check(found)
 }
 
 fn text(word: std::ffi::OsString) -> Result<String> {
@@ -312,8 +309,12 @@ mod tests {
             ("landscape x --directions filtr", "did you mean filter?"),
             ("convert x --to safetensor", "did you mean safetensors?"),
             ("convert x", "--to"),
+            ("convert . --to npz", ". has no name that the weights could have: --out FILE.npz"),
+            ("convert a/../ --to json", "a/../ has no name that the weights could have: --out FILE.json"),
+            ("convert / --to npz", "/ has no name"),
             ("train x", "--out FILE.safetensors"),
             ("train x --out weights.pt", "it ends with one of safetensors"),
+            ("train --preset lenet x --out w.onnx", "w.onnx: an ONNX file is one that was read"),
             ("report x --input 28x28", "1x28x28"),
             ("report x --normalize mnits", "did you mean mnist?"),
             ("report x -z", "there is no option -z"),

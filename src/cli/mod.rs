@@ -21,6 +21,7 @@ mod show;
 mod svg;
 mod table;
 mod view;
+mod writes;
 
 pub use arguments::parse;
 pub use checkpoint::journal;
@@ -31,11 +32,12 @@ pub use invocation::{
     LandscapeArguments, MapArguments, ModelArguments, OptimizerName, OutputArguments, PlanArguments, ReportArguments,
     SaveAs, TrainArguments,
 };
-pub use open::{Opened, Origin, Written, data_names, open, open_share, save, writes_data};
+pub use open::{Opened, Origin, Written, data_names, open, open_share, save};
 pub use progress::Meter;
 pub use run::{Outcome, json, run};
 pub use show::{Shown, show};
 pub use table::text;
+pub use writes::writes_data;
 
 /// What a program ends with.
 pub mod exit {

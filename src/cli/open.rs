@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::data;
 use super::files::{Split, named, split};
 use super::invocation::{Command, DataArguments, Invocation, ModelArguments, SaveAs};
-use super::run::{Outcome, save_format};
+use super::run::Outcome;
+use super::writes::{ensure_savable, save_format, writes_data};
 use crate::engine::Device;
 use crate::error::{Error, Result, bail, ensure};
 use crate::io::{
@@ -84,15 +85,6 @@ impl Opened {
     }
 }
 
-/// Are the data a part of what is written?
-///
-/// # Errors
-/// `InvalidOption` where it cannot be told what is written.
-pub fn writes_data(invocation: &Invocation) -> Result<bool> {
-    Ok(matches!(invocation.command, Command::Convert | Command::Train)
-        && matches!(save_format(invocation)?.1, SaveAs::Json | SaveAs::Problem))
-}
-
 /// Which of the files that the door has read are data, by their names; of data files that are large their beginnings are enough.
 pub fn data_names(invocation: &Invocation, files: &[File]) -> Vec<String> {
     split(invocation, files).data.into_iter().map(|file| file.name).collect()
@@ -147,6 +139,7 @@ fn open_with(
             None => found?,
         }
     };
+    ensure_savable(invocation, &opened.model)?;
     if !split.data.is_empty() {
         let mut found = data(&opened.network, &split.data);
         if let Some(other) = found.is_err().then(|| over_data(invocation, &split)).flatten()

@@ -22,15 +22,15 @@ use crate::io::File;
 pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue> {
     let invocation = cli::parse(&words).map_err(throw)?;
     let out: JsValue = Object::new().into();
-    let list = |names: Vec<&str>| -> JsValue { names.into_iter().map(JsValue::from_str).collect::<Array>().into() };
+    let list = |names: &[&str]| -> JsValue { names.iter().copied().map(JsValue::from_str).collect::<Array>().into() };
     match invocation.command {
         Command::Help => set(&out, "text", &cli::help(invocation.topic).into()),
         Command::Version => set(&out, "text", &format!("isoflat {}\n", env!("CARGO_PKG_VERSION")).into()),
         _ => {
-            let output = &invocation.output;
-            set(&out, "reads", &list(invocation.reads()));
-            set(&out, "writes", &list([&output.html, &output.out].into_iter().flatten().map(String::as_str).collect()));
-            set(&out, "quiet", &output.quiet.into());
+            let writes = invocation.writes().map_err(throw)?;
+            set(&out, "reads", &list(&invocation.reads()));
+            set(&out, "writes", &list(&writes.iter().map(String::as_str).collect::<Vec<&str>>()));
+            set(&out, "quiet", &invocation.output.quiet.into());
         }
     }
     Ok(out)

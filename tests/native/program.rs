@@ -1,6 +1,6 @@
 //! The program itself, from words to status and files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output};
 
 use isoflat::ProblemFile;
@@ -11,6 +11,10 @@ use crate::cli::CASE;
 
 fn program(words: &[&str]) -> Output {
     Process::new(env!("CARGO_BIN_EXE_isoflat")).args(words).output().expect("the program")
+}
+
+fn program_in(folder: &Path, words: &[&str]) -> Output {
+    Process::new(env!("CARGO_BIN_EXE_isoflat")).current_dir(folder).args(words).output().expect("the program")
 }
 
 fn said(bytes: &[u8]) -> String {
@@ -72,7 +76,38 @@ fn what_is_read_is_not_written_over() {
         assert!(said(&found.stderr).contains("is read, and would be lost"), "{}", said(&found.stderr));
         assert_eq!(std::fs::read(&model).expect("it is there"), before, "{words:?}");
     }
+    // Nor is it where nobody names what is written, which has the model's name then.
+    let named = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+    std::fs::copy(CASE, folder.join(named).with_extension("json")).expect("a copy");
+    for read in ["./model.json", &whole, &format!("../{named}/model.json"), &format!("../{named}")] {
+        let words = ["convert", read, "--to", "json", "--transformations", "nodewise"];
+        let found = program_in(&folder, &words);
+        assert_eq!(found.status.code(), Some(exit::FAILED.into()), "{words:?}");
+        assert!(said(&found.stderr).contains("is read, and would be lost"), "{}", said(&found.stderr));
+        assert_eq!(std::fs::read(&model).expect("it is there"), before, "{words:?}");
+    }
     std::fs::remove_dir_all(&folder).expect("it is there");
+}
+
+#[test]
+fn results_do_not_take_each_others_place() {
+    let folder = Temporary::new("apart");
+    let case = std::fs::canonicalize(CASE).expect("a case").display().to_string();
+    let whole = folder.name("r.html");
+    // Whether it is there already or not.
+    for is_there in [false, true] {
+        if is_there {
+            std::fs::write(&whole, "before").expect("a file");
+        }
+        for other in ["./r.html", &whole] {
+            let words = ["report", &case, "--sections", "point", "--backend", "cpu", "--out", "r.html", "--html", other];
+            let found = program_in(&folder.0, &words);
+            assert_eq!(found.status.code(), Some(exit::FAILED.into()), "{words:?}");
+            let says = format!("{other} and r.html are one file");
+            assert!(said(&found.stderr).contains(&says), "{}", said(&found.stderr));
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&whole).expect("a file"), "before");
 }
 
 /// What the program comes to that is asked to finish after a while.

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use isoflat::cli::{self, Invocation, Opened, OutputArguments};
+use isoflat::cli::{self, Invocation, Opened};
 use isoflat::engine::Store;
 use isoflat::io::{File, Sliced, Source};
 use isoflat::{Error, ErrorCode};
@@ -257,9 +257,10 @@ pub fn write(name: &str, bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Fails before the work where results could not be written after it, or would take the place of what is read.
-pub fn ensure_writable(output: &OutputArguments, reads: &[&str]) -> Result<(), String> {
-    for name in [&output.html, &output.out].into_iter().flatten() {
+/// Fails before the work where results could not be written after it, or would take the place of what is read or of each other.
+pub fn ensure_writable(writes: &[String], reads: &[&str]) -> Result<(), String> {
+    let mut places: Vec<(&str, PathBuf)> = Vec::new();
+    for name in writes {
         let path = Path::new(name);
         let is_read = |read: &&&str| match (path.canonicalize(), Path::new(read).canonicalize()) {
             (Ok(path), Ok(read)) => path.starts_with(read) && path.is_file(),
@@ -275,8 +276,22 @@ pub fn ensure_writable(output: &OutputArguments, reads: &[&str]) -> Result<(), S
         if path.is_dir() {
             return Err(format!("{name} cannot be written: it is a folder"));
         }
+        let Some(place) = place(path) else { continue };
+        if let Some((other, _)) = places.iter().find(|(_, taken)| *taken == place) {
+            return Err(format!("{other} and {name} are one file: each result has its own"));
+        }
+        places.push((name, place));
     }
     Ok(())
+}
+
+/// The one name of a file, which need not be there yet. What is no file, such as a terminal, takes more than one result.
+fn place(path: &Path) -> Option<PathBuf> {
+    if path.exists() {
+        return path.canonicalize().ok().filter(|path| path.is_file());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(folder.canonicalize().ok()?.join(path.file_name()?))
 }
 
 fn in_words(error: &std::io::Error) -> String {

@@ -15,7 +15,7 @@ pub(super) use self::landscape::direction;
 pub(super) use self::spaces::SPACES;
 use super::checkpoint::written;
 use super::files::named;
-use super::invocation::{Command, Invocation, SaveAs};
+use super::invocation::{Command, Invocation};
 use super::open::Opened;
 use crate::control::{Control, now};
 use crate::engine::{Device, Engine};
@@ -138,34 +138,4 @@ pub fn json(result: &Value) -> Value {
         };
     }
     Value::Object(out)
-}
-
-/// Where parameters go, and as what.
-///
-/// # Errors
-/// `InvalidOption` where neither `--to` nor the name in `--out` says it.
-pub(super) fn save_format(invocation: &Invocation) -> Result<(String, SaveAs)> {
-    let out = invocation.output.out.as_deref();
-    let by_name = out.and_then(SaveAs::of_name);
-    let Some(format) = invocation.convert.to.or(by_name) else {
-        match (invocation.command, out) {
-            (Command::Convert, _) => {
-                bail!(InvalidOption, "convert needs a format: --to {}", SaveAs::ALL.map(SaveAs::name).join("|"))
-            }
-            (_, None) => bail!(InvalidOption, "train needs a place for the weights: --out FILE.safetensors"),
-            (_, Some(name)) => bail!(
-                InvalidOption,
-                "the name {name} tells no format: it ends with one of {}",
-                SaveAs::ALL.map(SaveAs::extension).join(", ")
-            ),
-        }
-    };
-    if let Some(name) = out {
-        return Ok((name.into(), format));
-    }
-    // The model's own name, in the folder that one is in.
-    let first = invocation.files.first().map_or("model", String::as_str).trim_end_matches(['/', '\\']);
-    let base = first.rsplit(['/', '\\']).next().unwrap_or(first);
-    let stem = base.rsplit_once('.').map_or(base, |(stem, _)| if stem.is_empty() { base } else { stem });
-    Ok((format!("{stem}.{}", format.extension()), format))
 }

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { availableParallelism } from "node:os";
-import { dirname, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { Worker as Thread } from "node:worker_threads";
 import { adopted, IsoflatError } from "./errors.js";
 import { createGlue } from "./isoflat_command_glue.js";
@@ -132,6 +132,17 @@ function ensureWritable(name, reads) {
   saying(name, () => accessSync(isNoFile(name) ? (whole(name) ?? folder) : folder, constants.W_OK));
 }
 
+/** Nor may results take each other's place. What is no file, such as a terminal, takes more than one. */
+function ensureApart(names) {
+  const places = new Map();
+  for (const name of names) {
+    const own = whole(name) ?? join(whole(dirname(name)), basename(name));
+    if (existsSync(own) && !statSync(own).isFile()) continue;
+    if (places.has(own)) throw new Error(`${places.get(own)} and ${name} are one file: each result has its own`);
+    places.set(own, name);
+  }
+}
+
 /** What a path leads to, by its one name. */
 const whole = (path) => (existsSync(path) ? realpathSync(path) : null);
 
@@ -206,6 +217,7 @@ async function work(words) {
     return 0;
   }
   for (const name of asked.writes) ensureWritable(name, asked.reads);
+  ensureApart(asked.writes);
   const files = readAll(asked.reads);
   const progress = progressLine(!asked.quiet);
   const colour = process.stdout.isTTY === true && !process.env.NO_COLOR;

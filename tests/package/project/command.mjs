@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, lstatSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, lstatSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -55,6 +55,18 @@ for (const written of [golden, `./${golden}`, here(golden)]) {
   assert.deepEqual([over.status, over.stderr.includes("would be lost")], [1, true], over.stderr);
 }
 assert(readFileSync(here(golden), "utf8").includes('"expected"'), "what is read is not written over");
+// Nor where nobody names what is written, which has the model's name then.
+copyFileSync(here(golden), here("own.json"));
+const kept = readFileSync(here("own.json"), "utf8");
+for (const read of ["own.json", "./own.json", here("own.json")]) {
+  const over = isoflat("convert", read, "--to", "json", "--transformations", "nodewise");
+  assert.deepEqual([over.status, over.stderr.includes("would be lost")], [1, true], over.stderr);
+}
+assert.equal(readFileSync(here("own.json"), "utf8"), kept);
+for (const other of ["./one.html", here("one.html")]) {
+  const one = isoflat("report", golden, "--sections", "point", "--out", "one.html", "--html", other);
+  assert.deepEqual([one.status, one.stderr.includes("are one file")], [1, true], one.stderr);
+}
 // What is no file of its own is written through, and what was found is said though it cannot be kept.
 writeFileSync(here("kept.json"), "");
 symlinkSync("kept.json", here("link.json"));
