@@ -1,7 +1,7 @@
 //! Transformations of weights, as words name them.
 
 use crate::cli::invocation::Invocation;
-use crate::error::Result;
+use crate::error::{Result, bail};
 use crate::network::Network;
 use crate::symmetry::Transformation;
 
@@ -14,7 +14,7 @@ const FACTORS: (f64, f64) = (0.2, 5.0);
 /// What the options name, in their order.
 ///
 /// # Errors
-/// What [`Transformation::from_json`] says.
+/// What [`Transformation::from_json`] says; `InvalidTransformation` for `--alpha` where there are no two layers.
 pub(super) fn given(invocation: &Invocation, network: &Network) -> Result<Vec<Transformation>> {
     let mut list = Vec::new();
     for name in &invocation.maps.transformations {
@@ -23,7 +23,9 @@ pub(super) fn given(invocation: &Invocation, network: &Network) -> Result<Vec<Tr
             None => list.extend(from_json(name)?),
         }
     }
-    list.extend(invocation.maps.alpha.map(|alpha| alpha_scale(network, alpha)));
+    if let Some(alpha) = invocation.maps.alpha {
+        list.push(alpha_scale(network, alpha)?);
+    }
     Ok(list)
 }
 
@@ -39,16 +41,18 @@ pub(super) fn drawn(name: &str, seed: u64) -> Option<Transformation> {
 }
 
 /// Dinh's (α W_1, W_2 / α); of deeper networks the first and the last layer.
-fn alpha_scale(network: &Network, alpha: f64) -> Transformation {
+fn alpha_scale(network: &Network, alpha: f64) -> Result<Transformation> {
     let depth = network.layout().layers().len();
-    if depth == 2 {
-        return Transformation::AlphaScale { alpha };
-    }
     let mut lambda = vec![1.0; depth];
-    if let [first, .., last] = &mut lambda[..] {
-        (*first, *last) = (alpha, 1.0 / alpha);
+    match &mut lambda[..] {
+        [_, _] => return Ok(Transformation::AlphaScale { alpha }),
+        [first, .., last] => (*first, *last) = (alpha, 1.0 / alpha),
+        _ => bail!(
+            InvalidTransformation,
+            "--alpha multiplies the first layer of parameters and divides the last, and this network has {depth}"
+        ),
     }
-    Transformation::Layerwise { lambda }
+    Ok(Transformation::Layerwise { lambda })
 }
 
 /// One transformation, or a list of them.
@@ -59,5 +63,26 @@ pub(in crate::cli) fn from_json(text: &str) -> Result<Vec<Transformation>> {
     match text.trim_start().starts_with('[') {
         true => crate::json::read(text),
         false => Ok(vec![Transformation::from_json(text)?]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alpha_scale;
+    use crate::network::Network;
+    use crate::symmetry::Transformation;
+
+    #[test]
+    fn an_alpha_is_of_two_layers_or_more() {
+        let of = |depth: usize| {
+            let layers = vec![r#"{"type": "dense", "units": 2}"#; depth].join(r#", {"type": "relu"}, "#);
+            let network = Network::from_json(&format!(r#"{{"input": [2], "layers": [{layers}]}}"#)).expect("a network");
+            alpha_scale(&network, 4.0)
+        };
+        assert_eq!(of(2).expect("two layers"), Transformation::AlphaScale { alpha: 4.0 });
+        assert_eq!(of(3).expect("three"), Transformation::Layerwise { lambda: vec![4.0, 1.0, 0.25] });
+        // It would change nothing, and all measures would stay.
+        let refused = of(1).expect_err("one layer").message;
+        assert!(refused.contains("this network has 1"), "{refused}");
     }
 }
