@@ -155,6 +155,17 @@ fn check(found: &Invocation) -> Result<()> {
         InvalidOption,
         "--preset begins at random and --network says what weights are of: one of them"
     );
+    for (name, is_given) in [
+        ("input", found.model.input.is_some()),
+        ("output-name", found.model.output.is_some()),
+        ("batch-norm", found.model.batch_norm_as_scale),
+    ] {
+        ensure!(
+            !(begins_at_random && is_given),
+            InvalidOption,
+            "--{name} is of a model that is read, and --preset begins at random in a network that says it itself"
+        );
+    }
     for (name, is_given, spaces) in [
         ("values", found.train.values.is_some(), &["g_space", "weight_fixing"][..]),
         ("tree", found.train.tree.is_some(), &["g_space"]),
@@ -181,11 +192,26 @@ fn check(found: &Invocation) -> Result<()> {
         "--sections names what to compute and --everything takes it all: one of them"
     );
     ensure!(
+        found.invariance.measures.is_empty() || !found.invariance.everything,
+        InvalidOption,
+        "--measures names what to compute and --everything takes it all: one of them"
+    );
+    ensure!(
         found.output.out.is_none() || found.output.out != found.output.html,
         InvalidOption,
         "--out and --html name one file: each has its own"
     );
     super::writes::check(found)
+}
+
+/// What was given that the native program alone has use for: the package's has no GPU, and keeps nothing between two runs.
+pub fn native_option(found: &Invocation) -> Option<&'static str> {
+    let given = [
+        ("adapter", found.device.adapter.is_some()),
+        ("tune", found.device.tune != Tune::Auto),
+        ("checkpoint", found.output.checkpoint.is_some()),
+    ];
+    given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
 }
 
 fn text(word: std::ffi::OsString) -> Result<String> {
@@ -208,7 +234,7 @@ fn in_words(error: lexopt::Error) -> crate::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{native_option, parse};
     use crate::cli::{Command, Invocation};
     use crate::engine::{Backend, Precision};
     use crate::report::Section;
@@ -284,6 +310,13 @@ mod tests {
             ("report x --precision f16", "there are f64, f32"),
             ("report x --backend gpu --precision f64", "a GPU computes in f32"),
             ("report x --sections point --everything", "one of them"),
+            ("invariance x --measures loss --everything", "--measures names what to compute"),
+            ("invariance x --measures=", "--measures is one name or several, not \"\""),
+            ("report x --sections point --sections=,", "--sections is one name or several, not \",\""),
+            ("convert x --to npz --transformations=", "--transformations is one name or several"),
+            ("invariance x --transformations []", "--transformations names none: []"),
+            ("landscape x --directions=", "--directions is one name or several"),
+            ("report x --checkpoint=", "--checkpoint is a folder's name, not \"\""),
             ("report x --checkpoint-every 5", "--checkpoint-every needs a --checkpoint"),
             ("report x --backend cpu --adapter 1", "--adapter needs a GPU, not --backend cpu"),
             ("report x --tune anew --backend cpu", "--tune needs a GPU, not --backend cpu"),
@@ -291,6 +324,9 @@ mod tests {
             ("train --preset lenet", "train needs files"),
             ("train --preset lenett x", "there is no preset \"lenett\": did you mean lenet?"),
             ("train --preset lenet --network lenet x", "one of them"),
+            ("train --preset lenet --input 1x28x28 x", "--input is of a model that is read"),
+            ("train --preset lenet --output-name y x", "--output-name is of a model that is read"),
+            ("train --preset lenet --batch-norm scale x", "--batch-norm is of a model that is read"),
             ("train x --optimizer adm", "did you mean adam?"),
             ("train x --space g-space", "did you mean g_space?"),
             ("train x --space g_space --tree 0", "--tree is keep or a number that is not 0, not \"0\""),
@@ -324,6 +360,18 @@ mod tests {
         ] {
             let message = refused(line);
             assert!(message.contains(says), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn the_packages_program_has_no_gpu_and_no_checkpoints() {
+        for (line, option) in [
+            ("report x --adapter 0", Some("adapter")),
+            ("report x --tune never", Some("tune")),
+            ("train x d -o a.npz --checkpoint c", Some("checkpoint")),
+            ("report x --tune auto --threads 2", None),
+        ] {
+            assert_eq!(native_option(&parsed(line)), option, "{line}");
         }
     }
 

@@ -23,7 +23,7 @@ mod table;
 mod view;
 mod writes;
 
-pub use arguments::parse;
+pub use arguments::{native_option, parse};
 pub use checkpoint::journal;
 pub use help::help;
 pub use html::page;

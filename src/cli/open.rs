@@ -163,6 +163,15 @@ fn open_with(
         file.problem = file.problem.first(invocation.data.samples.unwrap_or(usize::MAX));
         opened.data.files = opened.model.files.clone();
         opened.problem = Some(file.problem.clone());
+    } else if invocation.command == Command::Convert {
+        // Whatever computes will say that there are no data.
+        let model = opened.model.files.first().map_or("the model", String::as_str);
+        if let Some(option) = given(&invocation.data).next() {
+            bail!(
+                InvalidOption,
+                "--{option} is of data, and {model} is a model without: add the files of the data behind it"
+            );
+        }
     }
     let passed_over =
         split.passed_over.iter().map(|name| format!("{name} is of no format that isoflat reads, and was passed over"));
@@ -215,20 +224,31 @@ fn ensure_unused(invocation: &Invocation, name: &str, file: &ProblemFile) -> Res
         "--input is of models that do not say it, but {name} is a problem file, whose inputs are {:?}",
         file.problem.network().input()
     );
-    let given = [
-        ("normalize", arguments.normalize.is_some()),
-        ("split", arguments.split.is_some()),
-        ("inputs", arguments.inputs.is_some()),
-        ("targets", arguments.targets.is_some()),
-        ("loss", arguments.loss.is_some_and(|loss| loss != file.problem.loss())),
-    ];
-    if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+    let is_its_own = |option: &str| match option {
+        "samples" => true,
+        "loss" => arguments.loss == Some(file.problem.loss()),
+        _ => false,
+    };
+    if let Some(option) = given(arguments).find(|option| !is_its_own(option)) {
         bail!(
             InvalidOption,
             "--{option} is of data files, but {name} is a problem file, with data and loss of its own"
         );
     }
     Ok(())
+}
+
+/// The options on data that were given.
+fn given(arguments: &DataArguments) -> impl Iterator<Item = &'static str> {
+    let all = [
+        ("normalize", arguments.normalize.is_some()),
+        ("split", arguments.split.is_some()),
+        ("inputs", arguments.inputs.is_some()),
+        ("targets", arguments.targets.is_some()),
+        ("loss", arguments.loss.is_some()),
+        ("samples", arguments.samples.is_some()),
+    ];
+    all.into_iter().filter_map(|(option, is_given)| is_given.then_some(option))
 }
 
 /// Are there no weights yet?
@@ -401,6 +421,23 @@ mod tests {
         ] {
             let error = opened(words, &shape).expect_err(words);
             assert!(error.message.contains("but the network takes"), "{error}");
+        }
+    }
+
+    #[test]
+    fn options_on_data_need_data() {
+        let model = File::new("m.onnx", &include_bytes!("../../tests/fixtures/onnx/lenet.onnx")[..]);
+        for option in
+            ["--samples 5", "--normalize mnist", "--loss squared_error", "--targets y", "--inputs x", "--split test"]
+        {
+            let line = format!("convert m.onnx --to json {option}");
+            let words: Vec<String> = line.split(' ').map(String::from).collect();
+            let refused = open(&parse(&words).expect("words"), &[model.clone()]).expect_err(&line);
+            let says = option.split_once(' ').map_or(option, |(name, _)| name);
+            assert!(
+                refused.message.starts_with(&format!("{says} is of data, and m.onnx is a model without")),
+                "{refused}"
+            );
         }
     }
 

@@ -99,7 +99,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         },
     ),
     row("measures", Some("KEY,…"), &[Command::Invariance], "only these measures, such as hessian.trace", |to, v| {
-        for key in listed(v) {
+        for key in listed("measures", v)? {
             to.invariance.measures.push(chosen("measure", key, Measure::all().map(|measure| measure.key))?.into());
         }
         Ok(())
@@ -308,7 +308,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         "adapter",
         Some("N"),
         ON_DEVICE,
-        "which GPU, from 0 (the fastest; the ranks of a machine take turns)",
+        "which GPU, from 0 (the fastest; the ranks of a machine take turns; the native program)",
         |to, v| {
             to.device.adapter = Some(v.parse().or_else(|_| wrong("adapter", "a whole number of at least 0", v))?);
             Ok(())
@@ -318,7 +318,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         "tune",
         Some("auto|never|anew"),
         ON_DEVICE,
-        "when a GPU's fastest tiles are found, in seconds: auto does once on hardware, and keeps them",
+        "when a GPU's fastest tiles are found, in seconds: auto does once on hardware, and keeps them (the native program)",
         |to, v| {
             to.device.tune = match chosen("tune", v, ["auto", "never", "anew"])? {
                 "never" => Tune::Never,
@@ -350,7 +350,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         COMPUTING,
         "keep what is found there, and go on from what is there already (the native program)",
         |to, v| {
-            to.output.checkpoint = Some(v.into());
+            to.output.checkpoint = Some(named("checkpoint", v)?);
             Ok(())
         },
     ),
@@ -364,9 +364,10 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     }),
 ];
 
-/// The parts of a list.
-fn listed(value: &str) -> impl Iterator<Item = &str> {
-    value.split(',').map(str::trim).filter(|part| !part.is_empty())
+/// The parts of a list, of which there is one at least.
+fn listed<'a>(name: &str, value: &'a str) -> Result<Vec<&'a str>> {
+    let parts: Vec<&str> = value.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { wrong(name, "one name or several", value) } else { Ok(parts) }
 }
 
 /// One of these names.
@@ -390,9 +391,10 @@ fn wrong<T>(name: &str, expected: &str, value: &str) -> Result<T> {
     bail!(InvalidOption, "--{name} is {expected}, not \"{value}\"")
 }
 
-/// A file's name.
+/// A file's name, or a folder's.
 fn named(name: &str, value: &str) -> Result<String> {
-    if value.is_empty() { wrong(name, "a file's name", value) } else { Ok(value.into()) }
+    let kind = if name == "checkpoint" { "a folder's name" } else { "a file's name" };
+    if value.is_empty() { wrong(name, kind, value) } else { Ok(value.into()) }
 }
 
 fn count(name: &str, value: &str) -> Result<usize> {
@@ -419,22 +421,22 @@ fn settable(name: &str, words: &str, value: &str) -> Result<f64> {
 
 fn sections(to: &mut Invocation, value: &str) -> Result<()> {
     let sections = to.report.sections.get_or_insert_default();
-    for name in listed(value) {
+    for name in listed("sections", value)? {
         let name = chosen("section", name, Section::ALL.map(Section::name))?;
         sections.extend(Section::ALL.into_iter().filter(|section| section.name() == name));
     }
-    ensure!(!sections.is_empty(), InvalidOption, "--sections names no section");
     Ok(())
 }
 
 fn transformations(to: &mut Invocation, value: &str) -> Result<()> {
     let list = &mut to.maps.transformations;
     if value.trim_start().starts_with(['{', '[']) {
-        super::run::maps::from_json(value)?;
+        let maps = super::run::maps::from_json(value)?;
+        ensure!(!maps.is_empty(), InvalidOption, "--transformations names none: {value}");
         list.push(value.into());
         return Ok(());
     }
-    for name in listed(value) {
+    for name in listed("transformations", value)? {
         list.push(chosen("transformation", name, super::run::maps::DRAWN)?.into());
     }
     Ok(())
@@ -449,7 +451,7 @@ fn operator(to: &mut Invocation, value: &str) -> Result<()> {
 }
 
 fn directions(to: &mut Invocation, value: &str) -> Result<()> {
-    let names: Vec<String> = listed(value).map(String::from).collect();
+    let names = listed("directions", value)?;
     ensure!(
         matches!(names.len(), 1 | 2),
         InvalidOption,
@@ -459,7 +461,7 @@ fn directions(to: &mut Invocation, value: &str) -> Result<()> {
     for name in &names {
         super::run::direction(name, 0)?;
     }
-    to.landscape.directions = names;
+    to.landscape.directions = names.into_iter().map(String::from).collect();
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use super::threads::{cpu_with_threads, hardware_threads};
 use crate::cli::{self, Command, Invocation, Meter, Written, exit};
 use crate::control::{Control, now};
 use crate::engine::{Backend, Device, Precision};
-use crate::error::{Result, ensure};
+use crate::error::{Result, bail};
 use crate::event_loop;
 use crate::io::File;
 
@@ -21,6 +21,7 @@ use crate::io::File;
 #[wasm_bindgen(js_name = commandReads, skip_typescript)]
 pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue> {
     let invocation = cli::parse(&words).map_err(throw)?;
+    ensure_of_package(&invocation).map_err(throw)?;
     let out: JsValue = Object::new().into();
     let list = |names: &[&str]| -> JsValue { names.iter().copied().map(JsValue::from_str).collect::<Array>().into() };
     match invocation.command {
@@ -36,6 +37,17 @@ pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue
     Ok(out)
 }
 
+/// Fails for what this program would not look at.
+fn ensure_of_package(invocation: &Invocation) -> Result<()> {
+    match cli::native_option(invocation) {
+        None => Ok(()),
+        Some(option) => bail!(
+            InvalidOption,
+            "--{option} is of the native program: this one has no GPU, and keeps nothing between two runs"
+        ),
+    }
+}
+
 /// `commandWork(words, files, terminal)`: a promise of `{ weights, text, files, status }`, `weights` being written before the text, which says
 /// that they are, and `files` whatever becomes of it. The terminal has `line(text)` for progress, `finishing()`, which says whether work is to end with
 /// what it has, and `colour`.
@@ -47,11 +59,6 @@ pub fn command_work(words: Vec<String>, files: &Array, terminal: JsValue) -> std
 }
 
 async fn work(invocation: &Invocation, files: &[File<'_>], terminal: &JsValue) -> Result<JsValue> {
-    ensure!(
-        invocation.output.checkpoint.is_none(),
-        InvalidOption,
-        "--checkpoint is of the native program: this one keeps nothing between two runs"
-    );
     let opened = cli::open(invocation, files)?;
     let function = |key: &str| Reflect::get(terminal, &key.into()).ok().and_then(|f| f.dyn_into::<Function>().ok());
     let mut control = Control::default();

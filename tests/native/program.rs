@@ -100,7 +100,8 @@ fn results_do_not_take_each_others_place() {
             std::fs::write(&whole, "before").expect("a file");
         }
         for other in ["./r.html", &whole] {
-            let words = ["report", &case, "--sections", "point", "--backend", "cpu", "--out", "r.html", "--html", other];
+            let words =
+                ["report", &case, "--sections", "point", "--backend", "cpu", "--out", "r.html", "--html", other];
             let found = program_in(&folder.0, &words);
             assert_eq!(found.status.code(), Some(exit::FAILED.into()), "{words:?}");
             let says = format!("{other} and r.html are one file");
