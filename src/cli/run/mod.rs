@@ -60,7 +60,7 @@ async fn computed(invocation: &Invocation, opened: &Opened, device: &Device, con
         }
         Command::Help | Command::Version => bail!(InvalidOption, "{} computes nothing", invocation.command.name()),
         Command::Report => report::run(invocation, opened, device, control, &mut result).await?,
-        Command::Plan => plan::run(invocation, opened, device, control, &mut result).await?,
+        Command::Plan => ended(plan::run(invocation, opened, device, control, &mut result).await, control)?,
         _ => {
             let engine = Engine::new(device, opened.problem()?)?;
             result.insert("backend".into(), json!(engine.info()));

@@ -7,7 +7,7 @@ use crate::cli::invocation::Invocation;
 use crate::cli::open::Opened;
 use crate::control::{Control, Progress, now};
 use crate::engine::{Curvature, Device, Engine};
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::problem::Problem;
 use crate::ranks::Link;
 
@@ -43,7 +43,7 @@ pub(super) async fn run(
         Some(ranks) => Link::measured(ranks, numbers)?,
         None => Link::ASSUMED,
     };
-    let trial = Trial::of(device, problem, &opened.parameters, control).await?;
+    let (trial, stopped) = Trial::of(device, problem, &opened.parameters, &control.finishable()).await?;
     let most = invocation.plan.nodes.unwrap_or(NODES).min(samples);
     let seconds = |ranks: usize| {
         let waiting = link.seconds(ranks, numbers, precision.bytes());
@@ -75,7 +75,7 @@ pub(super) async fn run(
             "link": { "latency": link.latency, "rate": link.rate, "ranks": link.measured },
         }),
     );
-    Ok(whole())
+    Ok(Outcome { stopped, ..whole() })
 }
 
 /// 1, 2, 4, … up to `most`, which is among them.
@@ -97,38 +97,36 @@ struct Trial {
 }
 
 impl Trial {
-    async fn of(device: &Device, problem: &Problem, theta: &[f64], control: &Control<'_>) -> Result<Self> {
+    /// The last of several, each of more samples than the one before; and whether it was asked to finish before it had enough.
+    async fn of(device: &Device, problem: &Problem, theta: &[f64], control: &Control<'_>) -> Result<(Self, bool)> {
         let alone = device.alone();
         let here = problem.held().len();
         let (mut before, mut samples): (Option<(usize, f64)>, usize) = (None, FIRST);
+        let mut last: Option<Self> = None;
         loop {
             let some = problem.first(samples);
             samples = some.samples();
             let engine = Engine::new(&alone, &some)?;
-            engine.prepare(theta).await?;
-            let v = engine.upload_directions(theta)?;
-            let mut out = engine.vectors().zeros(v.len(), 1)?;
-            let mut fastest = f64::INFINITY;
-            for _ in 0..ROUNDS {
-                control.step(Progress::new("trial", samples, here)).await?;
-                let begin = now();
-                engine.apply(Curvature::Hessian, &v, &mut out).await?;
-                // On a GPU it has come to its end then.
-                engine.vectors().download(&out).await?;
-                fastest = fastest.min(now() - begin);
-            }
+            let fastest = match (fastest(&engine, theta, here, control).await, last) {
+                // The trial before it is a rougher plan.
+                (Err(Error { code: ErrorCode::Aborted, .. }), Some(last)) if !control.is_stopped() => {
+                    return Ok((last, true));
+                }
+                (found, _) => found?,
+            };
             // Ranks are together as fast as the slowest, and all come to the same plan.
             let fastest = device.slowest(fastest)?;
+            let (fixed, each) = line(before, (samples, fastest));
+            let memory = engine.bytes_for(1).zip(engine.bytes_for(2)).map(|(one, two)| {
+                let each = two.saturating_sub(one);
+                [each, one.saturating_sub(each)]
+            });
+            let number = device.info().precision.bytes() as u64;
+            let trial = Self { samples, fixed, each, memory, parameters: theta.len() as u64, number };
             if fastest >= LONG || device.slowest((here - samples) as f64)? == 0.0 {
-                let (fixed, each) = line(before, (samples, fastest));
-                let memory = engine.bytes_for(1).zip(engine.bytes_for(2)).map(|(one, two)| {
-                    let each = two.saturating_sub(one);
-                    [each, one.saturating_sub(each)]
-                });
-                let number = device.info().precision.bytes() as u64;
-                return Ok(Self { samples, fixed, each, memory, parameters: theta.len() as u64, number });
+                return Ok((trial, false));
             }
-            before = Some((samples, fastest));
+            (before, last) = (Some((samples, fastest)), Some(trial));
             samples *= 2;
         }
     }
@@ -144,6 +142,23 @@ impl Trial {
     }
 }
 
+/// Seconds of a Hessian product, of some the fastest.
+async fn fastest(engine: &Engine, theta: &[f64], here: usize, control: &Control<'_>) -> Result<f64> {
+    engine.prepare(theta).await?;
+    let v = engine.upload_directions(theta)?;
+    let mut out = engine.vectors().zeros(v.len(), 1)?;
+    let mut fastest = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        control.step(Progress::new("trial", engine.problem().samples(), here)).await?;
+        let begin = now();
+        engine.apply(Curvature::Hessian, &v, &mut out).await?;
+        // On a GPU it has come to its end then.
+        engine.vectors().download(&out).await?;
+        fastest = fastest.min(now() - begin);
+    }
+    Ok(fastest)
+}
+
 /// The line through two points, or through 0 and one.
 fn line(before: Option<(usize, f64)>, (samples, seconds): (usize, f64)) -> (f64, f64) {
     let through_zero = (0.0, seconds / samples as f64);
@@ -155,7 +170,49 @@ fn line(before: Option<(usize, f64)>, (samples, seconds): (usize, f64)) -> (f64,
 
 #[cfg(test)]
 mod tests {
-    use super::{doublings, line};
+    use std::cell::Cell;
+
+    use pollster::block_on;
+
+    use super::{FIRST, doublings, line};
+    use crate::cli::{open, parse, run, text};
+    use crate::control::Control;
+    use crate::engine::{Device, Precision};
+    use crate::error::ErrorCode;
+    use crate::io::File;
+
+    #[test]
+    fn a_wish_to_finish_keeps_the_trial_before_it() {
+        let words = ["plan", "m.json"].map(String::from);
+        let invocation = parse(&words).expect("words");
+        // Twice the samples, so that there are two trials.
+        let text_of_case = include_str!("../../../tests/golden/mlp_bias.json");
+        let mut case: serde_json::Value = serde_json::from_str(text_of_case).expect("a JSON");
+        for key in ["inputs", "targets"] {
+            let rows = case[key].as_array_mut().expect("rows");
+            rows.extend_from_within(..);
+        }
+        let opened = open(&invocation, &[File::new("m.json", case.to_string().into_bytes())]).expect("a problem");
+        assert!(opened.problem().expect("data").samples() > FIRST);
+        let device = Device::cpu(Precision::F64);
+        let begun = Cell::new(0);
+        let after = |trials: usize| {
+            begun.set(0);
+            let begun = &begun;
+            Control::default()
+                .on_progress(|progress| begun.set(progress.done.div_ceil(FIRST)))
+                .finish_when(move || begun.get() > trials)
+        };
+        for (trials, samples) in [(0, None), (1, Some(FIRST))] {
+            let found = block_on(run(&invocation, &opened, &device, &after(trials))).expect("what there is");
+            assert!(found.stopped && found.result["stopped"] == true);
+            assert_eq!(found.result["plan"]["trial"]["samples"].as_u64(), samples.map(|samples| samples as u64));
+            assert!(text(&invocation, &found.result, false).contains("Interrupted"));
+        }
+        let control = Control::default().stop_when(|| true);
+        let stopped = block_on(run(&invocation, &opened, &device, &control));
+        assert_eq!(stopped.expect_err("a stop").code, ErrorCode::Aborted);
+    }
 
     #[test]
     fn ranks_double_up_to_the_last() {
