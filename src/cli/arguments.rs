@@ -201,6 +201,7 @@ fn check(found: &Invocation) -> Result<()> {
         InvalidOption,
         "--out and --html name one file: each has its own"
     );
+    super::run::check(found)?;
     super::writes::check(found)
 }
 
@@ -343,6 +344,15 @@ mod tests {
             ("invariance x --transformations {\"type\":\"layerwise\"}", "lambda"),
             ("landscape x --directions filter,filter,filter", "one direction or two, not 3"),
             ("landscape x --directions filtr", "did you mean filter?"),
+            ("landscape x --directions filter,random", "filter and random have lengths that are measured differently"),
+            ("landscape x --directions eigen --points 1", "has 1 points, but needs 2 or more"),
+            ("landscape x --extent 1e308", "must be of finite numbers and length"),
+            (
+                "eigenvalues x --space g_space --density",
+                "--density is of the weights' own coordinates, not of --space g_space",
+            ),
+            ("eigenvalues x --operator riemannian.layerwise_flat --space weight_norm", "in a space there are hessian"),
+            ("eigenvalues x --operator hessian.layer_1 --space weight_norm", "not hessian.layer_1"),
             ("convert x --to safetensor", "did you mean safetensors?"),
             ("convert x", "--to"),
             ("convert . --to npz", ". has no name that the weights could have: --out FILE.npz"),

@@ -225,10 +225,9 @@ fn landscapes_have_the_losses_of_their_points() {
     assert!((number(&plane["landscape"]["loss"][24]) - center).abs() <= 1e-12 * center);
     // The two directions are different ones: the plane is no line.
     assert_ne!(plane["landscape"]["loss"][3], plane["landscape"]["loss"][21]);
-    let words = "landscape x --directions filter,eigen".split(' ').map(String::from).collect::<Vec<String>>();
-    let mixed = cli::parse(&words).expect("a command");
-    let opened = cli::open(&invocation(&format!("report {CASE}")), &read(&invocation(&format!("report {CASE}"))))
-        .expect("a model");
+    // Whoever asks without words is refused too.
+    let (mut mixed, opened, _) = run_under(&format!("landscape {CASE} --points 2"), &Control::default());
+    mixed.landscape.directions = ["filter", "eigen"].map(String::from).to_vec();
     let refused = block_on(cli::run(&mixed, &opened, &Device::cpu(Precision::F64), &Control::default()));
     assert!(refused.expect_err("two measures of length").message.contains("filter and eigen"));
 }
@@ -398,15 +397,19 @@ fn eigenvalues_in_gamma_and_beta_are_those_of_the_space() {
     assert!((found - largest).abs() < 1e-8 * largest.abs(), "{found} is not {largest}");
     let plain = number(&run(&line)["eigenvalues"]["top"][0]["value"]);
     assert!((plain - found).abs() > 1e-3 * largest.abs(), "{plain} in the coordinates of scales");
-    for (line, says) in [
-        (format!("{line} --space batch_norm --density"), "--density"),
-        (format!("{line} --space batch_norm --operator riemannian.layerwise_flat"), "in a space"),
-        (format!("eigenvalues {CASE} --space batch_norm"), "--batch-norm scale"),
+    let with = |change: fn(&mut Invocation)| {
+        let mut found = invocation(&format!("{line} --space batch_norm"));
+        change(&mut found);
+        found
+    };
+    for (invocation, says) in [
+        (with(|found| found.eigenvalues.density = true), "--density"),
+        (with(|found| found.eigenvalues.operator = "riemannian.layerwise_flat".into()), "in a space"),
+        (invocation(&format!("eigenvalues {CASE} --space batch_norm")), "--batch-norm scale"),
     ] {
-        let invocation = invocation(&line);
-        let opened = cli::open(&invocation, &read(&invocation)).expect(&line);
+        let opened = cli::open(&invocation, &read(&invocation)).expect(says);
         let refused = block_on(cli::run(&invocation, &opened, &Device::cpu(Precision::F64), &Control::default()));
-        let refused = refused.expect_err(&line);
+        let refused = refused.expect_err(says);
         assert!(refused.code == ErrorCode::InvalidOption && refused.message.contains(says), "{refused}");
     }
     std::fs::remove_dir_all(&folder).expect("it is there");

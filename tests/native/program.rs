@@ -27,6 +27,9 @@ fn the_program_ends_with_the_status_that_it_promises() {
         (&["version"][..], exit::FINE, env!("CARGO_PKG_VERSION"), ""),
         (&["help", "train"], exit::FINE, "--epochs N", ""),
         (&["reprot"], exit::USAGE, "", "did you mean report?"),
+        // Before a file is looked for.
+        (&["landscape", "no-such-file.npz", "--points", "1"], exit::USAGE, "", "needs 2 or more"),
+        (&["eigenvalues", "x", "--space", "g_space", "--density"], exit::USAGE, "", "not of --space g_space"),
         (&["report", "no-such-file.npz"], exit::FAILED, "", "no-such-file.npz: there is no such file"),
         (&["report", "Cargo.toml"], exit::FAILED, "", "Cargo.toml"),
         (&["report", CASE, "--html", "no-such-folder/x.html"], exit::FAILED, "", "there is no folder no-such-folder"),

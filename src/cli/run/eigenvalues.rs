@@ -25,16 +25,10 @@ pub(super) async fn run(
 ) -> Result<Outcome> {
     let control = &control.finishable();
     let arguments = &invocation.eigenvalues;
-    let kind = OperatorKind::from_name(&arguments.operator)?;
+    let kind = check(invocation)?;
     let open = spaces::opened(invocation, opened, control).await?;
-    let in_space = invocation.space != "weights";
+    let in_space = is_in_space(invocation);
     let dimension = if in_space { open.space.dimension() } else { kind.dimension(opened.network.layout())? };
-    ensure!(
-        !in_space || !arguments.density,
-        InvalidOption,
-        "--density is of the weights' own coordinates, not of --space {}",
-        invocation.space
-    );
     let top = arguments.count.unwrap_or(COUNT.min(dimension));
     let bottom = if arguments.lowest { top } else { 0 };
     result.insert("operator".into(), json!(kind.name()));
@@ -58,6 +52,32 @@ pub(super) async fn run(
         result.insert("density".into(), json!(density));
     }
     Ok(whole())
+}
+
+fn is_in_space(invocation: &Invocation) -> bool {
+    invocation.space != "weights"
+}
+
+/// What can be said before files are read; the operator.
+///
+/// # Errors
+/// `InvalidOption` for what a space does not have.
+pub(super) fn check(invocation: &Invocation) -> Result<OperatorKind> {
+    let (arguments, space) = (&invocation.eigenvalues, &invocation.space);
+    let kind = OperatorKind::from_name(&arguments.operator)?;
+    if is_in_space(invocation) {
+        ensure!(
+            !arguments.density,
+            InvalidOption,
+            "--density is of the weights' own coordinates, not of --space {space}"
+        );
+        ensure!(
+            matches!(kind, OperatorKind { whole: Whole::Curvature(_), part: None }),
+            InvalidOption,
+            "in a space there are hessian and gauss_newton, not {kind}"
+        );
+    }
+    Ok(kind)
 }
 
 /// Its name for people.

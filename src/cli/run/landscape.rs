@@ -26,30 +26,9 @@ pub(super) async fn run(
     result: &mut Map<String, Value>,
 ) -> Result<Outcome> {
     let arguments = &invocation.landscape;
-    let is_line = arguments.directions.len() < 2;
-    let points = arguments.points.unwrap_or(POINTS[usize::from(!is_line)]);
-    let axis = Axis { from: -arguments.extent, to: arguments.extent, points };
-    let mut directions = Vec::new();
-    let mut normalizations = Vec::new();
-    for (i, name) in arguments.directions.iter().enumerate() {
-        let (found, normalization) = direction(name, i)?;
-        let found = match found {
-            Direction::Random { seed } => {
-                Direction::Random { seed: invocation.seed.wrapping_mul(2).wrapping_add(seed) }
-            }
-            other => other,
-        };
-        directions.push((found, axis));
-        normalizations.push(normalization);
-    }
-    let [normalization, ..] = normalizations[..] else { bail!(InvalidOption, "no direction was named") };
-    if normalizations.iter().any(|other| *other != normalization) {
-        bail!(
-            InvalidOption,
-            "{} have lengths that are measured differently: take two of filter, two of layer, or random and eigen",
-            arguments.directions.join(" and ")
-        );
-    }
+    let (directions, normalization, axis) = check(invocation)?;
+    let is_line = directions.len() < 2;
+    let directions: Vec<(Direction, Axis)> = directions.into_iter().map(|direction| (direction, axis)).collect();
     result.insert("directions".into(), json!(arguments.directions));
     result.insert("extent".into(), json!(arguments.extent));
     let rows = Rc::new(RefCell::new(Vec::new()));
@@ -72,6 +51,38 @@ pub(super) async fn run(
     };
     result.insert("landscape".into(), found);
     Ok(whole())
+}
+
+/// What can be said before files are read: the directions, what their lengths are matched to, and the points along each.
+///
+/// # Errors
+/// `InvalidOption` for directions that are not measured alike, and for too few points or too many.
+pub(super) fn check(invocation: &Invocation) -> Result<(Vec<Direction>, Normalization, Axis)> {
+    let arguments = &invocation.landscape;
+    let points = arguments.points.unwrap_or(POINTS[usize::from(arguments.directions.len() > 1)]);
+    let axis = Axis { from: -arguments.extent, to: arguments.extent, points };
+    axis.coordinates()?;
+    let mut directions = Vec::new();
+    let mut normalizations = Vec::new();
+    for (i, name) in arguments.directions.iter().enumerate() {
+        let (found, normalization) = direction(name, i)?;
+        directions.push(match found {
+            Direction::Random { seed } => {
+                Direction::Random { seed: invocation.seed.wrapping_mul(2).wrapping_add(seed) }
+            }
+            other => other,
+        });
+        normalizations.push(normalization);
+    }
+    let [normalization, ..] = normalizations[..] else { bail!(InvalidOption, "no direction was named") };
+    if normalizations.iter().any(|other| *other != normalization) {
+        bail!(
+            InvalidOption,
+            "{} have lengths that are measured differently: take two of filter, two of layer, or random and eigen",
+            arguments.directions.join(" and ")
+        );
+    }
+    Ok((directions, normalization, axis))
 }
 
 /// The same control, which keeps the rows that are done.

@@ -33,6 +33,18 @@ pub struct Outcome {
     pub stopped: bool,
 }
 
+/// Fails for words that cannot be, whatever is in the files.
+///
+/// # Errors
+/// `InvalidOption`.
+pub(super) fn check(invocation: &Invocation) -> Result<()> {
+    match invocation.command {
+        Command::Eigenvalues => eigenvalues::check(invocation).map(|_| ()),
+        Command::Landscape => landscape::check(invocation).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
 /// Runs a command that computes, or `convert`. A wish to finish ([`Control::finish_when`]) is no error: what is finished is handed over.
 ///
 /// # Errors
