@@ -1,15 +1,19 @@
 //! Which layer of a network has which of a file's weights: by shape, in order among equals, and by name where both have names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::modules::{Kind, Module, Named, Order};
+use super::partners::{Partners, Side};
 use super::slots;
 use crate::error::{Result, bail};
-use crate::io::{BatchNormNode, Graph, GraphNode, Operation, Slot};
+use crate::io::{BatchNormNode, Elements, Graph, GraphNode, Operation, Slot};
 use crate::network::{Layer, Network, ParametricLayer, Source};
 
 /// PyTorch's and Flax' ε is not Keras', and weights do not tell: Keras' is taken where they are in its order, and have not Flax' names.
 const EPSILON: [f64; 2] = [1e-5, 1e-3];
+
+/// Of the parts of a file, by what their names begin with.
+type Sides<'a> = HashMap<&'a str, Side>;
 
 /// The modules of every layer with parameters, and of every layer behind which a normalisation is to stand.
 struct Matching<'a> {
@@ -23,17 +27,34 @@ struct Matching<'a> {
 }
 
 /// A network with the weights of these modules.
+pub(super) struct Matched {
+    pub graph: Graph,
+    /// What was taken for scales though neither statistics nor the network's own names say so: the first and how many others.
+    pub doubtful: Option<String>,
+}
+
+/// A network with the weights of these modules.
 ///
 /// # Errors
 /// `InvalidNetwork` where they are not those of the network.
-pub(super) fn matched(network: &Network, modules: &[Module]) -> Result<Graph> {
+pub(super) fn matched(network: &Network, modules: &[Module]) -> Result<Matched> {
     let count = network.layout().layers().len();
     let (chosen, behind, taken) = (vec![None; count], vec![None; count], vec![false; modules.len()]);
     let mut matching = Matching { network, modules, chosen, behind, taken };
     matching.choose_affine()?;
-    matching.choose_scales()?;
-    matching.place_norms()?;
-    matching.into_graph()
+    let sides = matching.choose_scales()?;
+    matching.place_norms(&sides)?;
+    let doubtful = matching.scales_of(Doubt::Foreign);
+    Ok(Matched { graph: matching.into_graph()?, doubtful })
+}
+
+/// Why factors and shifts without statistics may be no scale.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doubt {
+    /// They have other names than isoflat gives.
+    Foreign,
+    /// Or a number that others give too, and are not in isoflat's precision.
+    Unsure,
 }
 
 impl<'a> Matching<'a> {
@@ -97,27 +118,70 @@ impl<'a> Matching<'a> {
         Ok(())
     }
 
-    /// Scales: of the same name, then the partner of the layer that they read, then in order.
-    fn choose_scales(&mut self) -> Result<()> {
-        let scales: Vec<usize> =
-            (0..self.chosen.len()).filter(|&l| matches!(self.layer(l), Layer::Scale { .. })).collect();
+    /// The layer with parameters whose outputs another one reads, through activations and pools, and not through a sum.
+    fn origin(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Option<usize> {
+        let mut at = self.layers()[l].layer;
+        loop {
+            let [Source::Layer(i)] = self.network.layout().sources(at) else { return None };
+            if let Some(&found) = of_layer.get(i) {
+                return Some(found);
+            }
+            at = *i;
+        }
+    }
+
+    /// The names of the modules, and what the layers give that were chosen.
+    fn partners(&self) -> Partners<'a> {
+        let mut outputs = vec![None; self.modules.len()];
+        for (place, m) in self.layers().iter().zip(&self.chosen) {
+            if let Some(m) = m {
+                outputs[*m] = Some(place.outputs);
+            }
+        }
+        Partners::new(self.modules, outputs)
+    }
+
+    fn is_scale(&self, l: usize) -> bool {
+        matches!(self.layer(l), Layer::Scale { .. })
+    }
+
+    /// Scales: of the same name, then the partner of the layer that they read or are read by, then those beside these, then in order.
+    fn choose_scales(&mut self) -> Result<Sides<'a>> {
+        let scales: Vec<usize> = (0..self.chosen.len()).filter(|&l| self.is_scale(l)).collect();
         let of_layer: HashMap<usize, usize> = self.layers().iter().enumerate().map(|(l, p)| (p.layer, l)).collect();
-        for pass in 0..3 {
+        let origins: Vec<Option<usize>> = (0..self.chosen.len()).map(|l| self.origin(l, &of_layer)).collect();
+        let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (l, origin) in origins.iter().enumerate().filter(|(l, _)| !self.is_scale(*l)) {
+            origin.into_iter().for_each(|origin| readers.entry(*origin).or_default().push(l));
+        }
+        let partners = self.partners();
+        let sides = self.sides(&partners, &scales, &origins);
+        let side = |m: usize| sides.get(partners.parent(m)).copied().unwrap_or(Side::Behind);
+        for pass in 0..4 {
             for &l in &scales {
                 if self.chosen[l].is_some() {
                     continue;
                 }
                 let width = Some(self.layers()[l].outputs);
                 let free = |m: usize| !self.taken[m] && self.modules[m].width() == width;
+                // Of scales, normalisations are nobody's partners.
+                let of = |l: usize| self.chosen[l].filter(|_| !self.is_scale(l));
+                let read_by = || readers.get(&l).into_iter().flatten().filter_map(|&reader| of(reader));
+                let reads = || origins[l].and_then(of);
                 let found = match pass {
                     0 => (0..self.modules.len()).find(|&m| free(m) && self.name(l) == Some(&self.modules[m].name)),
-                    1 => match self.network.layout().sources(self.layers()[l].layer) {
-                        [Source::Layer(i)] => {
-                            let before = of_layer.get(i).and_then(|&before| self.chosen[before]);
-                            before.and_then(|before| self.partner(before)).filter(|&m| free(m))
-                        }
-                        _ => None,
-                    },
+                    1 => {
+                        let ahead = read_by().filter(|&m| side(m) == Side::Ahead);
+                        let ahead = ahead.flat_map(|m| partners.numbered(m)).find(|&n| free(n));
+                        let behind = || reads().filter(|&m| side(m) != Side::Ahead);
+                        ahead.or_else(|| behind().and_then(|m| partners.of(m, side(m), free)))
+                    }
+                    2 => {
+                        let parents = read_by().chain(reads()).map(|m| partners.parent(m));
+                        let beside =
+                            parents.filter(|parent| !parent.is_empty()).flat_map(|parent| partners.norms(parent));
+                        beside.copied().find(|&n| free(n))
+                    }
                     _ => (0..self.modules.len()).find(|&m| free(m)),
                 };
                 if let Some(m) = found {
@@ -135,25 +199,59 @@ impl<'a> Matching<'a> {
                 listed(self.modules)
             );
         }
-        Ok(())
+        Ok(sides)
     }
 
-    /// The normalisation that belongs to a layer: `bn1` to `conv1`, or what the file has behind it.
-    fn partner(&self, m: usize) -> Option<usize> {
-        let (parent, number) = parts(&self.modules[m].name);
-        let is_norm = |&n: &usize| self.modules[n].width().is_some();
-        let numbered = |&n: &usize| !number.is_empty() && parts(&self.modules[n].name) == (parent, number);
-        let mut numbered = (0..self.modules.len()).filter(is_norm).filter(numbered);
-        numbered.next().or_else(|| Some(m + 1).filter(|&n| n < self.modules.len()).filter(is_norm))
+    /// In each part of the file, where in this network the scales are whose numbers layers have: blocks that normalise first have theirs
+    /// ahead of their convolutions.
+    fn sides(&self, partners: &Partners<'a>, scales: &[usize], origins: &[Option<usize>]) -> Sides<'a> {
+        let of_module: HashMap<usize, usize> =
+            self.chosen.iter().enumerate().filter_map(|(l, m)| Some(((*m)?, l))).collect();
+        let mut behind: HashSet<(usize, usize)> = HashSet::new();
+        for &l in scales {
+            behind.extend(origins[l].map(|origin| (origin, self.layers()[l].outputs)));
+        }
+        let is_ahead = |l: usize, width: usize| {
+            origins[l].is_some_and(|origin| self.is_scale(origin) && self.layers()[origin].outputs == width)
+        };
+        let norms = self.modules.iter().filter(|module| module.width().is_some()).count();
+        let mut sides = Sides::new();
+        for parent in partners.parents() {
+            // A dense layer may have the number of a convolution, whose normalisation it is.
+            let mut found: HashMap<usize, [bool; 2]> = HashMap::new();
+            for (n, m) in partners.pairs(parent) {
+                if let (Some(&l), Some(width)) = (of_module.get(&m), self.modules[n].width()) {
+                    let at = found.entry(n).or_default();
+                    *at = [at[0] || behind.contains(&(l, width)), at[1] || is_ahead(l, width)];
+                }
+            }
+            if found.is_empty() {
+                continue;
+            }
+            let [are_behind, are_ahead] = [0, 1].map(|side| found.values().all(|at| at[side]));
+            let side = match (are_behind, are_ahead) {
+                (true, true) if partners.ends_with_norm(parent) => Side::Ahead,
+                (true, _) => Side::Behind,
+                (false, true) => Side::Ahead,
+                // Some may be of layers that have no scale here, unless each has one.
+                (false, false) if scales.len() == norms => Side::Apart,
+                (false, false) => Side::Behind,
+            };
+            sides.insert(parent, side);
+        }
+        sides
     }
 
     /// Normalisations that the network has no scales for stand behind the layers whose partners they are.
-    fn place_norms(&mut self) -> Result<()> {
+    fn place_norms(&mut self, sides: &Sides<'a>) -> Result<()> {
+        let partners = self.partners();
+        let side = |m: usize| sides.get(partners.parent(m)).copied().unwrap_or(Side::Behind);
         for l in 0..self.chosen.len() {
-            let partner = self.chosen[l].and_then(|m| self.partner(m));
             let width = Some(self.layers()[l].outputs);
             let is_norm = |m: usize| matches!(self.modules[m].kind, Kind::Norm { .. });
-            if let Some(m) = partner.filter(|&m| !self.taken[m] && is_norm(m) && self.modules[m].width() == width) {
+            let accepts = |m: usize| !self.taken[m] && is_norm(m) && self.modules[m].width() == width;
+            let layer = self.chosen[l].filter(|_| !self.is_scale(l));
+            if let Some(m) = layer.and_then(|m| partners.of(m, side(m), accepts)) {
                 self.behind[l] = Some(m);
                 self.taken[m] = true;
             }
@@ -174,6 +272,25 @@ impl<'a> Matching<'a> {
                     self.modules[m].described()
                 )
             }
+        }
+    }
+
+    /// What was taken for scales and may be no such thing: a group normalisation has the same weights. The first and how many others.
+    fn scales_of(&self, least: Doubt) -> Option<String> {
+        let is_doubtful = |(l, m): (usize, &Option<usize>)| {
+            let module = &self.modules[(*m)?];
+            let Kind::Scale { weight, .. } = &module.kind else { return None };
+            let is_own = self.name(l) == Some(&module.name);
+            let is_numbered = !is_own && module.name == self.layers()[l].layer.to_string();
+            let is_double = matches!(weight.1.elements(), Elements::F64(_));
+            let is_known = is_own || is_numbered && (is_double || least == Doubt::Foreign);
+            (!is_known).then_some(module.name.as_str())
+        };
+        let names: Vec<&str> = self.chosen.iter().enumerate().filter_map(is_doubtful).collect();
+        match names[..] {
+            [] => None,
+            [one] => Some(one.into()),
+            [first, ref others @ ..] => Some(format!("{first} and {} more", others.len())),
         }
     }
 
@@ -205,7 +322,14 @@ impl<'a> Matching<'a> {
         if self.modules.iter().any(|module| matches!(module.kind, Kind::Norm { .. })) {
             graph.notes.push(format!("batch normalisations are taken with ε = {epsilon:e}, which weights do not tell"));
         }
+        if let Some(names) = self.scales_of(Doubt::Unsure) {
+            graph.notes.push(format!(
+                "{names} without statistics: taken for scales, w x + b; a layer, group or instance normalisation or a PReLU has such \
+                 weights too, and is another function"
+            ));
+        }
         graph.notes.extend(self.placed());
+        graph.notes.extend(self.counted_apart());
         Ok(graph)
     }
 
@@ -233,20 +357,33 @@ impl<'a> Matching<'a> {
             .then(|| format!("normalisations are taken to stand right behind their layers, before activations{unless}"))
     }
 
+    /// Says of normalisations that Flax or Keras named where they would fit too: the first, if any.
+    fn counted_apart(&self) -> Option<String> {
+        // Scales say where they stand.
+        if (0..self.chosen.len()).any(|l| self.is_scale(l)) {
+            return None;
+        }
+        let partners = self.partners();
+        let pairs = || self.chosen.iter().zip(&self.behind);
+        let bare: HashSet<usize> = pairs().filter(|(_, norm)| norm.is_none()).filter_map(|(layer, _)| *layer).collect();
+        let other = |(layer, norm): (&Option<usize>, &Option<usize>)| {
+            let [layer, norm] = [(*layer)?, (*norm)?];
+            let other = partners.other_place(layer, norm, |m| bare.contains(&m))?;
+            Some([norm, layer, other].map(|m| self.modules[m].name.as_str()))
+        };
+        let [norm, layer, other] = pairs().find_map(other)?;
+        Some(format!(
+            "Flax and Keras count normalisations apart from layers: {norm} is taken to stand behind {layer}, and nothing says that it does \
+             not behind {other}: a network with scales does"
+        ))
+    }
+
     fn is_keras(&self) -> bool {
         let is_last =
             |module: &Module| matches!(module.kind, Kind::Affine { order: Order::OutputsLast | Order::Depthwise, .. });
         let is_flax = |module: &Module| matches!(module.kind, Kind::Norm { variance: (name, _), .. } if name.rsplit(['.', '/']).next() == Some("var"));
         self.modules.iter().any(is_last) && !self.modules.iter().any(is_flax)
     }
-}
-
-/// `layer1.0.conv2` as `layer1.0` and `2`.
-fn parts(name: &str) -> (&str, &str) {
-    let (parent, leaf) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
-    let letters = leaf.trim_end_matches(|c: char| c.is_ascii_digit());
-    // A number alone is a place in a list, and says nothing of who belongs to whom.
-    if letters.is_empty() { (parent, "") } else { (parent, &leaf[letters.len()..]) }
 }
 
 /// `features.3` as the fourth of the list `features`.

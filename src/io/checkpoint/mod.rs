@@ -6,6 +6,7 @@ mod choices;
 mod matching;
 mod modules;
 mod parametrized;
+mod partners;
 mod proposal;
 mod residual;
 mod slots;
@@ -15,6 +16,7 @@ mod tests;
 
 use serde_json::Value;
 
+use self::matching::Matched;
 use self::modules::Module;
 pub(super) use self::modules::is_of_a_layer;
 pub(super) use self::slots::shape as weight_shape;
@@ -48,7 +50,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     }
     ensure_told(&modules, &left, arrays)?;
     let mut graph = match network {
-        Some(network) => matching::matched(network, &modules)?,
+        Some(network) => matching::matched(network, &modules)?.graph,
         None => unnamed(&modules, input, &left, arrays)?,
     };
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
@@ -110,9 +112,11 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
     let fitting = Preset::ALL.into_iter().filter_map(|preset| {
         let network = preset.network();
         let fits = input.is_none_or(|input| input == network.input());
-        fits.then(|| matching::matched(&network, modules).ok().map(|graph| (preset, graph)))?
+        fits.then(|| matching::matched(&network, modules).ok().map(|matched| (preset, matched)))?
     });
-    let mut fitting: Vec<(Preset, Graph)> = fitting.collect();
+    // Of a normalisation that computes its statistics anew, the weights fit too: nobody has said that they are scales.
+    let (mut fitting, doubtful): (Vec<(Preset, Matched)>, Vec<_>) =
+        fitting.partition(|(_, matched)| matched.doubtful.is_none());
     if !fitting.is_empty() {
         let names: Vec<&str> = fitting.iter().map(|(preset, _)| preset.name()).collect();
         let said = match &names[..] {
@@ -123,13 +127,21 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
             ),
             [] => String::new(),
         };
-        let (_, mut graph) = fitting.swap_remove(0);
+        let (_, Matched { mut graph, .. }) = fitting.swap_remove(0);
         graph.notes.insert(0, said);
         return Ok(graph);
     }
+    if let Some((preset, Matched { doubtful: Some(names), .. })) = doubtful.first() {
+        bail!(
+            InvalidNetwork,
+            "the weights fit the preset {0}, but {names} without statistics may be a layer, group or instance normalisation or a PReLU, \
+             which are not known: name {0} as their network if they are scales",
+            preset.name()
+        )
+    }
     let of = |(network, notes): (Network, Vec<String>)| -> Result<Graph> {
         ensure_ends(&network, left, arrays)?;
-        let mut graph = matching::matched(&network, modules)?;
+        let mut graph = matching::matched(&network, modules)?.graph;
         graph.notes.splice(0..0, notes);
         Ok(graph)
     };

@@ -1,6 +1,7 @@
 //! Weights as other programs name and order them come to the parameters that they are.
 
 mod blocks;
+mod partners;
 
 use serde_json::json;
 
@@ -9,6 +10,11 @@ use crate::network::{BiasInitialization, Initialization, Layer, Network, Preset}
 
 fn parameters(network: &Network, seed: u64) -> Vec<f64> {
     network.initialize(Initialization::KaimingNormal, BiasInitialization::Uniform, seed).expect("parameters")
+}
+
+/// Every number another one: at initialization all scales are the same, and any may have another one's place.
+fn distinct(network: &Network) -> Vec<f64> {
+    (0..network.parameter_count()).map(|i| 0.2 * (i as f64 * 0.7).sin()).collect()
 }
 
 fn array(shape: Vec<usize>, values: Vec<f64>) -> Array {

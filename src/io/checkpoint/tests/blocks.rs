@@ -1,8 +1,8 @@
 //! Weights whose names come in blocks are proposed as residual networks that compute the same.
 
-use super::{array, arrays, as_torch, close, parameters, with_statistics};
+use super::{array, arrays, as_torch, close, distinct, parameters, with_statistics};
 use crate::io::checkpoint::{self, blocks, graph, modules};
-use crate::io::{Array, Model, naive};
+use crate::io::{Array, Arrays, Elements, Model, naive};
 use crate::network::{Conv2d, Layer, Network, Padding, Preset};
 
 /// Names of the weights of a preset with three stages of three blocks, in the preset's order: what leads around comes first.
@@ -67,6 +67,41 @@ fn residual_networks_are_known_by_their_names_and_compute_the_same() {
             assert!(notes[0].contains("9 blocks"), "{notes:?}");
             let model = Model::new(graph(&arrays, Some(&proposed), None).expect("a graph")).expect("a model");
             assert!(close(&naive::outputs(&model.network, &model.parameters, &inputs), &expected), "{}", preset.name());
+        }
+    }
+}
+
+#[test]
+fn blocks_that_normalise_first_have_their_own_normalisations() {
+    let preset = Preset::PreactResNet20.network();
+    let theta = distinct(&preset);
+    let inputs: Vec<f64> = (0..3072).map(|i| f64::from(i).sin()).collect();
+    let expected = naive::outputs(&preset, &theta, &inputs);
+    // By number, and as places in a list, which has an activation behind each normalisation.
+    let numbered = names(true, true);
+    let listed: Vec<String> = numbered
+        .iter()
+        .map(|name| {
+            let places = [("bn1", "main.0"), ("conv1", "main.2"), ("bn2", "main.3"), ("conv2", "main.5")];
+            let block = name.rsplit_once('.').map(|(block, _)| block);
+            let place = places.iter().find(|(leaf, _)| block.is_some() && name.ends_with(leaf));
+            place.zip(block).map_or(name.clone(), |((_, place), block)| format!("{block}.{place}"))
+        })
+        .collect();
+    for names in [numbered, listed] {
+        let given = with_statistics(as_torch(&preset, &theta, |l, layer| match layer {
+            Layer::Scale { .. } => format!("{} bn", names[l]),
+            _ => names[l].clone(),
+        }));
+        let given: Vec<(String, Array)> =
+            given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect();
+        for is_sorted in [false, true] {
+            let arrays = arrays(in_order(given.clone(), is_sorted));
+            for named in [None, Some(&preset)] {
+                let model = Model::new(graph(&arrays, named, None).expect("a graph")).expect("a model");
+                let outputs = naive::outputs(&model.network, &model.parameters, &inputs);
+                assert!(close(&outputs, &expected), "{} {is_sorted} {}", names[1], named.is_some());
+            }
         }
     }
 }
@@ -215,6 +250,40 @@ fn empty_arrays_and_factors_without_statistics_are_no_residual_networks() {
     let grouped = arrays(grouped.collect());
     assert!(blocks::proposed(&modules::modules(&grouped).0, None).is_none());
     assert!(graph(&grouped, None, None).is_err());
+}
+
+#[test]
+fn factors_without_statistics_are_scales_of_a_preset_where_somebody_says_so() {
+    for (preset, is_projected) in [(Preset::ResNet20, false), (Preset::ResNet20Projection, true)] {
+        let network = preset.network();
+        let theta = distinct(&network);
+        let names = names(is_projected, false);
+        let given = arrays(as_torch(&network, &theta, |l, _| names[l].clone()));
+        let error = graph(&given, None, None).expect_err("perhaps a group normalisation");
+        assert!(error.message.contains("without statistics may be a layer, group or instance"), "{error}");
+        assert!(error.message.contains(preset.name()), "{error}");
+        let model = Model::new(graph(&given, Some(&network), None).expect("a graph")).expect("a model");
+        assert_eq!(model.parameters, theta);
+        let notes = model.notes.join("; ");
+        assert!(notes.contains("more without statistics: taken for scales"), "{notes}");
+        // Isoflat's own names and precision say what they are.
+        let number = |l: usize| {
+            let place = &network.layout().layers()[l];
+            network.named_layers()[place.layer].name.clone().unwrap_or_else(|| place.layer.to_string())
+        };
+        let mut own = arrays(as_torch(&network, &theta, |l, _| number(l)));
+        let notes = |given: &Arrays| {
+            let model = Model::new(graph(given, None, None).expect("a graph")).expect("a model");
+            assert!(model.network == network);
+            model.notes.join("; ")
+        };
+        assert!(!notes(&own).contains("without statistics"));
+        for (_, array) in &mut own.arrays {
+            let single = array.to_f64().expect("numbers").iter().map(|&x| x as f32).collect();
+            *array = Array::new(array.shape().to_vec(), Elements::F32(single)).expect("an array");
+        }
+        assert!(notes(&own).contains("without statistics: taken for scales"));
+    }
 }
 
 #[test]

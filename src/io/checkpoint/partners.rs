@@ -1,0 +1,227 @@
+//! Which normalisation belongs to which layer, as their names and their places in a file tell it.
+
+use std::collections::HashMap;
+
+use super::modules::Module;
+use super::natural;
+
+/// Words of names that say what a layer is, and not which one.
+const KINDS: [&str; 12] = [
+    "conv",
+    "convolution",
+    "fc",
+    "dense",
+    "linear",
+    "bn",
+    "batch",
+    "norm",
+    "normalization",
+    "batchnorm",
+    "batchnormalization",
+    "normalisation",
+];
+
+/// On which side of its layer a normalisation stands that has the layer's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// It normalises what the layer gives.
+    Behind,
+    /// It normalises what the layer reads, perhaps with an activation between.
+    Ahead,
+    /// On neither: normalisations are numbered apart from layers.
+    Apart,
+}
+
+/// A name in its parts.
+struct Parts<'a> {
+    /// `layer1.0` of `layer1.0.conv2`.
+    parent: &'a str,
+    /// What else it says than the layer's kind: `1_1` of `conv1_1`.
+    key: String,
+    /// The digits at its end.
+    number: &'a str,
+}
+
+/// The names of a file's modules.
+pub(super) struct Partners<'a> {
+    modules: &'a [Module<'a>],
+    parts: Vec<Parts<'a>>,
+    /// The modules of each parent: dense layers and convolutions, and normalisations.
+    children: HashMap<&'a str, [Vec<usize>; 2]>,
+    /// Of each module that is taken for a layer, what that gives.
+    outputs: Vec<Option<usize>>,
+}
+
+impl<'a> Partners<'a> {
+    pub fn new(modules: &'a [Module<'a>], outputs: Vec<Option<usize>>) -> Self {
+        let parts: Vec<Parts> = modules.iter().map(|module| parts(&module.name)).collect();
+        let mut children: HashMap<&str, [Vec<usize>; 2]> = HashMap::new();
+        for (m, part) in parts.iter().enumerate() {
+            let kinds = children.entry(part.parent).or_default();
+            kinds[usize::from(modules[m].width().is_some())].push(m);
+        }
+        Self { modules, parts, children, outputs }
+    }
+
+    pub fn parent(&self, m: usize) -> &'a str {
+        self.parts[m].parent
+    }
+
+    /// Parents that have both layers and normalisations.
+    pub fn parents(&self) -> impl Iterator<Item = &'a str> {
+        let has_both = self.children.iter().filter(|(_, [layers, norms])| !layers.is_empty() && !norms.is_empty());
+        has_both.map(|(parent, _)| *parent)
+    }
+
+    /// The layers of a parent, and its normalisations.
+    fn children(&self, parent: &str) -> [&[usize]; 2] {
+        self.children.get(parent).map_or([&[], &[]], |kinds| [&kinds[0], &kinds[1]])
+    }
+
+    pub fn norms(&self, parent: &str) -> &[usize] {
+        self.children(parent)[1]
+    }
+
+    /// The normalisation that belongs to a layer: `bn1` to `conv1`, the only one beside the only layer, or what the file has behind it.
+    pub fn of(&self, m: usize, side: Side, accepts: impl Fn(usize) -> bool) -> Option<usize> {
+        let numbered = || self.numbered(m).find(|&n| accepts(n)).filter(|_| side != Side::Apart);
+        let alone = || match self.children(self.parent(m)) {
+            [[_], &[n]] if !self.parent(m).is_empty() => Some(n).filter(|&n| accepts(n)),
+            _ => None,
+        };
+        let next = || {
+            let is_norm = |&n: &usize| self.modules.get(n).is_some_and(|module| module.width().is_some());
+            Some(m + 1).filter(is_norm).filter(|&n| accepts(n) && !self.is_of_another(n, m, side))
+        };
+        numbered().or_else(alone).or_else(next)
+    }
+
+    /// Normalisations that have a layer's name but for the kind, or else its number.
+    pub fn numbered(&self, m: usize) -> impl Iterator<Item = usize> {
+        let (own, norms) = (&self.parts[m], self.norms(self.parent(m)));
+        let is_same = |&n: &usize| !own.key.is_empty() && self.parts[n].key == own.key;
+        let ends_so = move |&n: &usize| {
+            !own.number.is_empty() && self.parts[n].number == own.number && self.parts[n].key != own.key
+        };
+        let is_free = |&n: &usize| self.namesakes(n).next().is_none();
+        norms.iter().copied().filter(is_same).chain(norms.iter().copied().filter(ends_so).filter(is_free))
+    }
+
+    /// Normalisations of a parent with the layers that have their number.
+    pub fn pairs(&self, parent: &str) -> impl Iterator<Item = (usize, usize)> {
+        let layers = self.children(parent)[0].iter();
+        layers.filter_map(|&m| Some((self.numbered(m).next()?, m)))
+    }
+
+    /// The layers that have a normalisation's name but for the kind.
+    fn namesakes(&self, n: usize) -> impl Iterator<Item = usize> {
+        let own = &self.parts[n];
+        let layers = self.children(own.parent)[0].iter().copied();
+        layers.filter(|&m| !own.key.is_empty() && self.parts[m].key == own.key)
+    }
+
+    /// Has a normalisation a layer of its own: one that gives as much and has its name, or in another part of the network?
+    fn is_of_another(&self, n: usize, m: usize, side: Side) -> bool {
+        let parent = self.parent(n);
+        let is_elsewhere = !parent.is_empty() && parent != self.parent(m) && !self.children(parent)[0].is_empty();
+        let mut namesakes = self.namesakes(n).filter(|&other| other != m);
+        is_elsewhere || side != Side::Apart && namesakes.any(|other| self.outputs[other] == self.modules[n].width())
+    }
+
+    /// Has a parent a normalisation whose number is beyond those of its layers, as `bn3` is of two convolutions? Where they come first,
+    /// the last stands behind everything.
+    pub fn ends_with_norm(&self, parent: &str) -> bool {
+        let [layers, norms] = self.children(parent);
+        let last = |modules: &[usize]| {
+            let keys = modules.iter().map(|&m| &*self.parts[m].key).filter(|key| !key.is_empty());
+            keys.max_by(|a, b| natural(a, b))
+        };
+        match (last(layers), last(norms)) {
+            (Some(layer), Some(norm)) => natural(layer, norm).is_lt(),
+            _ => false,
+        }
+    }
+
+    /// Where a normalisation was put that Flax or Keras named, which count them apart from layers: another layer that has none and that
+    /// it would fit too.
+    pub fn other_place(&self, m: usize, n: usize, is_bare: impl Fn(usize) -> bool) -> Option<usize> {
+        let leaf = self.modules[n].name.rsplit(['.', '/']).next().unwrap_or_default().to_ascii_lowercase();
+        let is_counted = ["batchnorm_", "batch_normalization_"].iter().any(|counted| leaf.starts_with(counted));
+        let width = self.modules[n].width();
+        let layers = self.children(self.parent(n))[0].iter().copied().filter(|_| is_counted);
+        let mut others = layers.filter(|&other| other != m && self.outputs[other] == width);
+        others.find(|&other| is_bare(other))
+    }
+}
+
+/// `layer1.0.conv2` as `layer1.0` and `2`.
+fn parts(name: &str) -> Parts<'_> {
+    let (parent, leaf) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
+    let letters = leaf.trim_end_matches(|c: char| c.is_ascii_digit());
+    // A number alone is a place in a list, and says nothing of who belongs to whom.
+    if letters.is_empty() {
+        return Parts { parent, key: String::new(), number: "" };
+    }
+    Parts { parent, key: key(leaf), number: &leaf[letters.len()..] }
+}
+
+/// A name without the words that say which kind of layer it is: `1_1` of `conv1_1` and of `bn1_1`, `block2_1` of `block2_conv1`.
+fn key(leaf: &str) -> String {
+    let leaf = leaf.to_lowercase();
+    let mut kept: Vec<&str> = Vec::new();
+    for piece in leaf.split(|c: char| !c.is_alphanumeric()) {
+        let runs = runs(piece);
+        let mut i = 0;
+        while i < runs.len() {
+            if KINDS.contains(&runs[i]) {
+                // `conv2d` and `batchnorm2d` say how many axes.
+                let has_axes = matches!(runs[i + 1..], ["1" | "2" | "3", "d", ..]);
+                i += if has_axes { 3 } else { 1 };
+            } else {
+                kept.push(runs[i]);
+                i += 1;
+            }
+        }
+    }
+    kept.join("_")
+}
+
+/// Letters and digits by turns.
+fn runs(text: &str) -> Vec<&str> {
+    let (mut runs, mut start) = (Vec::new(), 0);
+    let is_digit = |at: usize| text.as_bytes()[at].is_ascii_digit();
+    for end in 1..=text.len() {
+        if end == text.len() || is_digit(end) != is_digit(end - 1) {
+            runs.push(&text[start..end]);
+            start = end;
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_without_the_kind() {
+        let same = [
+            ["conv1_1", "bn1_1"],
+            ["block2_conv1", "block2_bn1"],
+            ["Conv_0", "BatchNorm_0"],
+            ["conv2d_3", "batch_normalization_3"],
+            ["conv2_block1_1_conv", "conv2_block1_1_bn"],
+            ["conv_dw_1", "conv_dw_1_bn"],
+            ["conv_proj", "norm_proj"],
+            ["conv2d12", "bn12"],
+        ];
+        for [layer, norm] in same {
+            assert_eq!(key(layer), key(norm), "{layer}");
+            assert!(!key(layer).is_empty());
+        }
+        assert_ne!(key("conv1_1"), key("bn2_1"));
+        assert!(["conv", "bn", "conv2d", "BatchNormalization"].iter().all(|name| key(name).is_empty()));
+        assert_eq!(parts("features.12").key, "");
+        assert_eq!(key("größe1"), "größe_1");
+    }
+}

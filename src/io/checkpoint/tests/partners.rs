@@ -1,0 +1,121 @@
+//! Which normalisation is which layer's, as files name them and have them in order.
+
+use super::{array, arrays, as_torch, close, distinct, with_statistics};
+use crate::io::checkpoint::{self, graph};
+use crate::io::{Array, Model};
+use crate::network::{Layer, Network};
+
+/// A network of these layers.
+fn network(layers: &str) -> Network {
+    let tail = r#"{"type": "global_avg_pool2d"}, {"type": "flatten"}, {"type": "dense", "units": 3}"#;
+    Network::from_json(&format!(r#"{{"input": [2, 6, 6], "layers": [{layers} {tail}]}}"#)).expect("a network")
+}
+
+/// Convolutions of four channels: with a scale or none, and a ReLU behind.
+fn convolutions(with_scale: &[bool]) -> String {
+    let conv = |&has: &bool| {
+        let scale = if has { r#"{"type": "scale"},"# } else { "" };
+        let bias = !has;
+        format!(
+            r#"{{"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": {bias}}}, {scale} {{"type": "relu"}},"#
+        )
+    };
+    with_scale.iter().map(conv).collect()
+}
+
+/// Weights with these names, in this order or the alphabet's, come to their places, with statistics in the normalisations.
+fn assert_found(network: &Network, names: &[&str], orders: &[Option<&[&str]>]) {
+    let theta = distinct(network);
+    // Those of scales have statistics, whatever they are called.
+    let marked = |l: usize, layer: &Layer| match layer {
+        Layer::Scale { .. } => format!("{} bn", names[l]),
+        _ => names[l].to_owned(),
+    };
+    let given = with_statistics(as_torch(network, &theta, marked));
+    let given: Vec<(String, Array)> = given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect();
+    for order in orders {
+        let mut given = given.clone();
+        match order {
+            Some(order) => given.sort_by_key(|(name, _)| {
+                order.iter().position(|first| name.rsplit_once('.').is_some_and(|(module, _)| module == *first))
+            }),
+            None => given.sort_by(|(a, _), (b, _)| a.cmp(b)),
+        }
+        let arrays = checkpoint::prepared(arrays(given)).expect("in order");
+        let model = Model::new(graph(&arrays, Some(network), None).expect("a graph")).expect("a model");
+        assert!(close(&model.parameters, &theta), "{names:?} {order:?}");
+    }
+}
+
+#[test]
+fn beside_a_layer_is_its_normalisation() {
+    let two = network(&convolutions(&[true, true]));
+    let names = ["b1.conv", "b1.bn", "b2.conv", "b2.bn", "fc"];
+    assert_found(&two, &names, &[Some(&names), None, Some(&["b1.bn", "b1.conv", "b2.bn", "b2.conv", "fc"])]);
+    // A convolution before the blocks has none.
+    let three = network(&convolutions(&[false, true, true]));
+    let names = ["b0.conv", "b1.conv", "b1.bn", "b2.conv", "b2.bn", "fc"];
+    assert_found(&three, &names, &[Some(&names), None]);
+    let names = ["b0_conv", "b1.conv", "b1.bn", "b2.conv", "b2.bn", "fc"];
+    assert_found(&three, &names, &[Some(&names), None]);
+}
+
+#[test]
+fn names_but_for_the_kind_are_partners() {
+    let three = network(&convolutions(&[true, true, true]));
+    for names in [
+        ["conv1_1", "bn1_1", "conv2_1", "bn2_1", "conv2_2", "bn2_2", "fc1"],
+        ["block1_conv1", "block1_bn1", "block2_conv1", "block2_bn1", "block2_conv2", "block2_bn2", "fc1"],
+        ["block1_1_conv", "block1_1_bn", "block2_1_conv", "block2_1_bn", "block2_2_conv", "block2_2_bn", "fc1"],
+    ] {
+        let convolutions_first = [names[0], names[2], names[4], names[1], names[5], names[3], names[6]];
+        assert_found(&three, &names, &[Some(&names), None, Some(&convolutions_first)]);
+    }
+}
+
+#[test]
+fn numbers_that_contradict_the_network_are_counted_apart() {
+    // As Flax counts them: the first convolution has no normalisation.
+    let three = network(&convolutions(&[false, true, true]));
+    let names = ["Conv_0", "Conv_1", "BatchNorm_0", "Conv_2", "BatchNorm_1", "Dense_0"];
+    assert_found(&three, &names, &[Some(&names), None]);
+    // Nothing says so without scales.
+    let theta = distinct(&three);
+    let marked = |l: usize, layer: &Layer| match layer {
+        Layer::Scale { .. } => format!("{} bn", names[l]),
+        _ => names[l].to_owned(),
+    };
+    let given = with_statistics(as_torch(&three, &theta, marked));
+    let mut given: Vec<(String, Array)> =
+        given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect();
+    let plain = network(&convolutions(&[false, false, false]));
+    let notes = |given: &[(String, Array)]| {
+        let graph = graph(&arrays(given.to_vec()), Some(&plain), None).expect("a graph");
+        graph.notes.join("; ")
+    };
+    let said = notes(&given);
+    assert!(
+        said.contains("BatchNorm_0 is taken to stand behind Conv_0, and nothing says that it does not behind Conv_2"),
+        "{said}"
+    );
+    let row = |value: f64| array(vec![4], vec![value; 4]);
+    for (leaf, value) in [("weight", 1.0), ("bias", 0.0), ("running_mean", 0.0), ("running_var", 1.0)] {
+        given.push((format!("BatchNorm_2.{leaf}"), row(value)));
+    }
+    let said = notes(&given);
+    assert!(!said.contains("count normalisations apart"), "{said}");
+}
+
+#[test]
+fn one_more_normalisation_than_layers_stands_at_the_end_where_the_first_is_ahead() {
+    let conv = r#"{"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": false}"#;
+    let (scale, relu) = (r#"{"type": "scale"}"#, r#"{"type": "relu"}"#);
+    let first = format!(r#"{{"type": "conv2d", "channels": 4, "kernel": 1, "bias": false, "name": "in"}},"#);
+    let block = format!(
+        r#"{scale}, {conv}, {scale}, {relu}, {conv}, {{"type": "scale", "name": "out"}},
+           {{"type": "add", "from": ["out", "in"]}},"#
+    );
+    let network = network(&format!("{first}{block}"));
+    let names = ["stem", "b.0.bn1", "b.0.conv1", "b.0.bn2", "b.0.conv2", "b.0.bn3", "fc"];
+    assert_found(&network, &names, &[Some(&names), None]);
+}
