@@ -133,12 +133,14 @@ pub struct Numbers {
     pub shape: Vec<usize>,
     /// The numbers, row-major.
     pub values: Vec<Size>,
+    /// Does the file have them in floating point, where a division leaves no rest?
+    pub is_floating: bool,
 }
 
 impl Numbers {
     /// Of these in a row.
     pub fn row(values: Vec<Size>) -> Self {
-        Self { shape: vec![values.len()], values }
+        Self { shape: vec![values.len()], values, is_floating: false }
     }
 
     /// All of them, where none hangs on the samples.

@@ -252,7 +252,7 @@ fn constant<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Result<()> {
     let whole = match node.ints("value_ints") {
         Some(values) => Some(Numbers::row(values.iter().map(|&n| Size::known(n)).collect())),
         None if node.has("value_int") => {
-            Some(Numbers { shape: Vec::new(), values: vec![Size::known(node.int("value_int", 0))] })
+            Some(Numbers { shape: Vec::new(), ..Numbers::row(vec![Size::known(node.int("value_int", 0))]) })
         }
         None => None,
     };

@@ -227,10 +227,13 @@ impl<'a> Reader<'a> {
 
     /// Whole numbers one after the other, for shapes.
     fn concat_numbers(&mut self, node: Node<'a>) -> Result<()> {
-        let mut values = Vec::new();
+        let (mut values, mut is_floating) = (Vec::new(), false);
         for at in 0..node.proto.input.len() {
             match self.whole_numbers(node, node.input(at)?)? {
-                Some(numbers) if numbers.shape.len() == 1 => values.extend(numbers.values),
+                Some(numbers) if numbers.shape.len() == 1 => {
+                    is_floating |= numbers.is_floating;
+                    values.extend(numbers.values);
+                }
                 _ => bail!(
                     InvalidNetwork,
                     "{} puts constants together, which are then no parameters that could be written back: export the model with its \
@@ -240,7 +243,7 @@ impl<'a> Reader<'a> {
             }
             ensure!(values.len() <= super::reader::MOST_NUMBERS, InvalidNetwork, "{} makes no shape", node.title());
         }
-        self.give(node, Value::Numbers(Numbers::row(values)))
+        self.give(node, Value::Numbers(Numbers { is_floating, ..Numbers::row(values) }))
     }
 }
 

@@ -97,10 +97,13 @@ impl<'a> Reader<'a> {
                 let Some(numbers) = numbers else {
                     bail!(InvalidNetwork, "{} makes whole numbers of weights ({})", node.title(), type_name(to))
                 };
-                return self.give(node, Value::Numbers(numbers));
+                return self.give(node, Value::Numbers(Numbers { is_floating: false, ..numbers }));
             }
             Value::Constant(Constant { is_floating: true, .. }) if !matches!(to, 1 | 11) => {
                 self.builder.note("the model rounds weights to half precision, isoflat does not".into());
+            }
+            Value::Numbers(numbers) => {
+                return self.give(node, Value::Numbers(Numbers { is_floating: is_floating(to), ..numbers }));
             }
             _ => {}
         }

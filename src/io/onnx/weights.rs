@@ -139,7 +139,8 @@ impl<'a> Reader<'a> {
             }
         };
         let values = constant.view.places().map(|i| Size::known(values.get(i).copied().unwrap_or_default()));
-        Ok(Some(Numbers { shape: constant.view.lengths.clone(), values: values.collect() }))
+        let shape = constant.view.lengths.clone();
+        Ok(Some(Numbers { shape, values: values.collect(), is_floating: constant.is_floating }))
     }
 
     /// Whole numbers that a node reads at a place and that are known, if it reads something there.

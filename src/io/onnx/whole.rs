@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
             let (taken, count) = (Size::listed(&index.values), data.values.len());
             bail!(Parse, "{} takes the numbers at {taken} of a row of {count}", node.title())
         };
-        self.give_numbers(node, Numbers { shape: index.shape, values })
+        self.give_numbers(node, Numbers { shape: index.shape, values, is_floating: data.is_floating })
     }
 
     /// Number by number; one number goes with all.
@@ -93,6 +93,17 @@ impl<'a> Reader<'a> {
         let fits = |numbers: &Numbers| numbers.values.len() == 1 || numbers.values.len() == count;
         let at =
             |numbers: &Numbers, i: usize| numbers.values.get(if numbers.values.len() == 1 { 0 } else { i }).copied();
+        let is_floating = a.is_floating || b.is_floating;
+        let leaves_rest = |a: Size, b: Size| a.factor.checked_rem(b.factor) != Some(0);
+        let is_fraction = |i: usize| at(&a, i).zip(at(&b, i)).is_some_and(|(a, b)| leaves_rest(a, b));
+        ensure!(
+            !(is_floating && node.op() == "Div" && (0..count).any(is_fraction)),
+            InvalidNetwork,
+            "{} divides constants of floating point, {} by {}, which leaves no whole numbers: export the model with its constants folded",
+            node.title(),
+            Size::listed(&a.values),
+            Size::listed(&b.values)
+        );
         let values = (0..count).map(|i| computed(node.op(), at(&a, i)?, at(&b, i)?)).collect::<Option<Vec<Size>>>();
         let (Some(values), true) = (values, fits(&a) && fits(&b)) else {
             bail!(
@@ -103,7 +114,7 @@ impl<'a> Reader<'a> {
             )
         };
         let shape = if a.values.len() >= b.values.len() { a.shape } else { b.shape };
-        self.give_numbers(node, Numbers { shape, values })
+        self.give_numbers(node, Numbers { shape, values, is_floating })
     }
 
     /// The product of a row of numbers.
@@ -115,7 +126,7 @@ impl<'a> Reader<'a> {
             bail!(InvalidNetwork, "{} multiplies numbers that are no row, or hang on the samples twice", node.title())
         };
         let shape = if node.int("keepdims", 1) == 0 { Vec::new() } else { vec![1] };
-        self.give_numbers(node, Numbers { shape, values: vec![product] })
+        self.give_numbers(node, Numbers { shape, values: vec![product], is_floating: numbers.is_floating })
     }
 
     /// A tensor of one number everywhere.
@@ -138,7 +149,7 @@ impl<'a> Reader<'a> {
         match count {
             Some(count) if !is_floating && value.fract() == 0.0 => {
                 let shape = if sizes.is_empty() { Vec::new() } else { vec![count] };
-                self.give_numbers(node, Numbers { shape, values: vec![Size::known(value as i64); count] })
+                self.give_numbers(node, Numbers { shape, ..Numbers::row(vec![Size::known(value as i64); count]) })
             }
             _ => {
                 ensure!(
@@ -176,7 +187,7 @@ impl<'a> Reader<'a> {
     pub(super) fn transpose_numbers(&mut self, node: Node<'a>, numbers: &Numbers, order: &[usize]) -> Result<()> {
         let view = super::constant::View::whole(numbers.shape.clone()).transposed(order).unwrap_or_default();
         let values = view.places().filter_map(|i| numbers.values.get(i).copied()).collect();
-        self.give_numbers(node, Numbers { shape: view.lengths, values })
+        self.give_numbers(node, Numbers { shape: view.lengths, values, is_floating: numbers.is_floating })
     }
 
     /// A part of whole numbers, whatever their steps.

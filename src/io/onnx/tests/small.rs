@@ -247,3 +247,23 @@ fn padding_goes_into_the_window_that_follows() {
     assert!(nodes("MaxPool", &[], vec![ints("kernel_shape", &[2, 2])]).is_err(), "its padding is −∞");
     assert!(nodes("Flatten", &[], vec![]).is_err());
 }
+
+#[test]
+fn constants_of_floating_point_are_not_divided_as_whole_numbers() {
+    let of = |[three, two]: [TensorProto; 2]| {
+        let nodes = vec![
+            node("Div", &["a", "b"], "factor", vec![]),
+            node("MatMul", &["x", "w"], "h", vec![]),
+            node("Mul", &["h", "factor"], "y", vec![]),
+        ];
+        opened(&model(&[2], nodes, vec![three, two, tensor("w", &[2, 2], |i| 1.0 + i as f32)]))
+    };
+    let number = |name: &str, value: f32| tensor(name, &[], move |_| value);
+    let error = of([number("a", 3.0), number("b", 2.0)]).expect_err("one and a half");
+    assert!(error.message.contains("[3] by [2]"), "{error}");
+    // A factor of one is no layer.
+    let whole = |name: &str, value: i64| TensorProto { dims: Vec::new(), ..whole(name, &[value]) };
+    for one in [[number("a", 2.0), number("b", 2.0)], [whole("a", 3), whole("b", 2)]] {
+        assert_eq!(layers(&of(one).expect("a graph")), ["dense"]);
+    }
+}
