@@ -3,6 +3,7 @@
 
 use super::activation::{Activation, Axis, CHANNELS_FIRST, CHANNELS_LAST, Flattened};
 use super::constant::{Constant, Numbers, Size};
+use super::function::Function;
 use super::node::Node;
 use super::reader::{Reader, Value};
 use super::tensor::MOST_AXES;
@@ -116,6 +117,14 @@ impl<'a> Reader<'a> {
         if found.is_row && found.source == Source::Input && found.flattened.is_none() {
             return self.input_as_image(node, lengths);
         }
+        // A second time the image that the input was found to be.
+        if let Some(Flattened { shape: Shape { channels, height, width }, order: [Axis::Height, ..] }) = found.flattened
+            && found.source == Source::Input
+            && *lengths == [height, width, channels]
+        {
+            let image = Activation::new(Source::Input, Shape { channels, height, width }, false);
+            return Ok(image.with_axes(CHANNELS_LAST.to_vec()));
+        }
         bail!(
             InvalidNetwork,
             "{} makes [N, {}] of {}: of reshapes, those are known that flatten images, or put in or leave out axes of length 1",
@@ -150,12 +159,23 @@ impl<'a> Reader<'a> {
         let image = self.redeclared(node, Shape { channels, height, width })?;
         if is_last && channels > 1 {
             self.builder.note(format!("the input is images{CHANNELS_NOTE}"));
+            self.flatten_input(Flattened { shape: image.shape, order: [Axis::Height, Axis::Width, Axis::Channel] });
         }
         Ok(match (is_last, lengths.len()) {
             (true, 3) => image.with_axes(CHANNELS_LAST.to_vec()),
             (_, 2) => image.with_axes(vec![Axis::Batch, Axis::Height, Axis::Width]),
             _ => image.with_axes(CHANNELS_FIRST.to_vec()),
         })
+    }
+
+    /// The input as a row, under whatever names others read it later, has the order of the file's image.
+    fn flatten_input(&mut self, flattened: Flattened) {
+        for value in self.values.values_mut() {
+            let (Value::Activation(found) | Value::Function(Function { base: found, .. })) = value else { continue };
+            if found.source == Source::Input && found.is_row {
+                found.flattened = Some(flattened);
+            }
+        }
     }
 
     /// Do all that read a tensor make a row of it?

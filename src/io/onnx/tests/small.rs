@@ -267,3 +267,42 @@ fn constants_of_floating_point_are_not_divided_as_whole_numbers() {
         assert_eq!(layers(&of(one).expect("a graph")), ["dense"]);
     }
 }
+
+#[test]
+fn a_row_that_is_an_image_with_its_channels_last_is_one_to_all_that_read_it() {
+    let [channels, height, width] = [2usize, 3, 4];
+    let count = channels * height * width;
+    let of = |row: &str, more: Vec<NodeProto>| {
+        let nodes = vec![
+            node("Reshape", &["x", "to"], "i", vec![]),
+            node("Transpose", &["i"], "t", vec![ints("perm", &[0, 3, 1, 2])]),
+            node("Conv", &["t", "k"], "c", vec![]),
+            node("Flatten", &["c"], "f", vec![]),
+            node("MatMul", &["f", "w"], "deep", vec![]),
+            node("MatMul", &[row, "v"], "wide", vec![]),
+            node("Add", &["deep", "wide"], "y", vec![]),
+        ];
+        let tensors = vec![
+            whole("to", &[-1, height as i64, width as i64, channels as i64]),
+            tensor("k", &[1, 2, 1, 1], |i| 1.0 + i as f32),
+            tensor("w", &[12, 2], |i| (i as f32).cos()),
+            tensor("v", &[count as i64, 2], |i| (i as f32).sin()),
+        ];
+        opened(&model(&[count as i64], [more, nodes].concat(), tensors)).expect("a graph")
+    };
+    // The model's row, pixel after pixel, and isoflat's image, channel after channel.
+    let row: Vec<f64> = (0..count).map(|i| (i as f64 * 0.3).cos()).collect();
+    let image: Vec<f64> = (0..count).map(|i| row[i % (height * width) * channels + i / (height * width)]).collect();
+    let single = |value: f32| f64::from(value);
+    let expected: Vec<f64> = (0..2)
+        .map(|unit| {
+            let deep = (0..12).map(|p| (row[2 * p] + 2.0 * row[2 * p + 1]) * single(((2 * p + unit) as f32).cos()));
+            let wide = (0..count).map(|i| row[i] * single(((2 * i + unit) as f32).sin()));
+            deep.sum::<f64>() + wide.sum::<f64>()
+        })
+        .collect();
+    for (name, more) in [("x", vec![]), ("same", vec![node("Identity", &["x"], "same", vec![])])] {
+        let model = Model::new(of(name, more)).expect("a model");
+        assert_near(name, &naive::outputs(&model.network, &model.parameters, &image), &expected, 1e-12);
+    }
+}
