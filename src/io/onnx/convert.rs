@@ -10,9 +10,9 @@ use super::node::Node;
 use super::proto::{GraphProto, ModelProto, ValueInfoProto};
 use super::reader::{Reader, Value};
 use super::reshape::CHANNELS_NOTE;
-use super::tensor::type_name;
+use super::tensor::{Beside, type_name};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
-use crate::io::{File, Graph};
+use crate::io::Graph;
 use crate::network::{Shape, Source};
 
 /// Versions of the operators: older ones mean other things by the same names, newer ones may.
@@ -23,13 +23,13 @@ const NEWEST: i64 = 28;
 ///
 /// # Errors
 /// `Parse` for a broken model, `InvalidNetwork` for what isoflat has no layer for, `InvalidOption`, `TooLarge`.
-pub fn graph(model: &ModelProto, bytes: u64, files: &[File], asked: Asked) -> Result<Graph> {
+pub fn graph(model: &ModelProto, bytes: u64, beside: Beside, asked: Asked) -> Result<Graph> {
     let Some(graph) = &model.graph else { bail!(Parse, "the ONNX file has no graph") };
     let opset = opset(model)?;
     let all: Vec<Node> = graph.node.iter().enumerate().map(|(index, proto)| Node { proto, index }).collect();
     let ends = Ends::of(graph, &all, opset, asked.output)?;
     let nodes: Vec<Node> = all.into_iter().filter(|node| ends.needed.contains(&node.index)).collect();
-    let mut reader = Reader::new(&nodes, bytes, files);
+    let mut reader = Reader::new(&nodes, bytes, beside);
     for tensor in &graph.initializer {
         ensure!(!tensor.name.is_empty(), Parse, "the graph has an initializer without a name");
         reader.add_tensor(&tensor.name, tensor)?;

@@ -38,6 +38,7 @@ use super::{File, Graph};
 use crate::error::{Error, ErrorCode, Result};
 use crate::memory::copied;
 use proto::ModelProto;
+use tensor::Beside;
 use wire::Fields;
 
 pub(super) use parts::{PART, named};
@@ -87,7 +88,7 @@ pub(super) struct Asked<'a> {
 /// is not there; `TooLarge`.
 pub(super) fn read(file: &File, others: &[File], asked: Asked) -> Result<Graph> {
     let model = decoded(&file.bytes)?;
-    convert::graph(&model, file.bytes.len() as u64, others, asked)
+    convert::graph(&model, file.bytes.len() as u64, Beside::new(file, others), asked)
 }
 
 fn decoded(bytes: &[u8]) -> Result<ModelProto> {

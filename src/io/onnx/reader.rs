@@ -8,10 +8,10 @@ use super::constant::{Constant, Numbers, Size, View};
 use super::function::Function;
 use super::node::Node;
 use super::proto::TensorProto;
-use super::tensor;
+use super::tensor::{self, Beside};
 use crate::error::{Result, bail, ensure};
 use crate::io::array::count;
-use crate::io::{File, Graph, Operation};
+use crate::io::{Graph, Operation};
 use crate::network::{Layer, MAX_PARAMETERS, Padding, Shape, Source};
 
 /// Whole numbers that shapes are computed from: no more of them at once.
@@ -58,20 +58,19 @@ pub struct Reader<'a> {
     pub(super) inline: HashMap<&'a str, Vec<f32>>,
     /// How often each was looked at.
     pub(super) uses: HashMap<&'a str, usize>,
-    pub(super) files: &'a [File<'a>],
+    pub(super) beside: Beside<'a>,
     pub(super) budget: u64,
 }
 
 impl<'a> Reader<'a> {
     /// One that has read nothing yet.
-    pub fn new(nodes: &'a [Node<'a>], bytes: u64, files: &'a [File<'a>]) -> Self {
+    pub fn new(nodes: &'a [Node<'a>], bytes: u64, beside: Beside<'a>) -> Self {
         let mut readers: HashMap<&str, Vec<usize>> = HashMap::new();
         for (i, node) in nodes.iter().enumerate() {
             for name in node.proto.input.iter().filter(|name| !name.is_empty()) {
                 readers.entry(name).or_default().push(i);
             }
         }
-        let all = files.iter().fold(bytes, |sum, file| sum.saturating_add(file.bytes.len() as u64));
         Self {
             builder: Builder::default(),
             input: Vec::new(),
@@ -83,8 +82,8 @@ impl<'a> Reader<'a> {
             tensors: HashMap::new(),
             inline: HashMap::new(),
             uses: HashMap::new(),
-            files,
-            budget: all.saturating_mul(TIMES).saturating_add(SPARE),
+            beside,
+            budget: bytes.saturating_add(beside.bytes()).saturating_mul(TIMES).saturating_add(SPARE),
         }
     }
 

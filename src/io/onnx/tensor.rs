@@ -92,11 +92,53 @@ pub fn shape(tensor: &TensorProto) -> Result<Vec<usize>> {
     }
 }
 
-/// A tensor's numbers; `files` are those that were opened with the model.
+/// The files that were opened with a model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Beside<'a> {
+    /// The folder that the model is in, with what separates it from names.
+    folder: &'a str,
+    files: &'a [File<'a>],
+}
+
+impl<'a> Beside<'a> {
+    pub fn new(model: &'a File, files: &'a [File<'a>]) -> Self {
+        Self { folder: &model.name[..model.name.len() - model.base().len()], files }
+    }
+
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.bytes.len() as u64))
+    }
+
+    /// The file at a place that the model names: beside the model, or of that name, or the only one of the name without folders.
+    fn at(&self, location: &str, name: &str) -> Result<&'a File<'a>> {
+        let path = location.strip_prefix("./").unwrap_or(location);
+        let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let find = |wanted: &str| self.files.iter().find(|file| file.name == wanted);
+        if let Some(file) = find(&format!("{}{path}", self.folder)).or_else(|| find(path)) {
+            return Ok(file);
+        }
+        let mut files = self.files.iter().filter(|file| file.base() == base);
+        match (files.next(), files.next()) {
+            (Some(file), None) => Ok(file),
+            (Some(_), Some(_)) => bail!(
+                Parse,
+                "the tensor {name} is in the file {path}, which several of the files could be: open them with their folders, or one \
+                 model's alone"
+            ),
+            (None, _) => bail!(
+                Parse,
+                "the tensor {name} is in the file {base}, which was not opened: open it together with the model"
+            ),
+        }
+    }
+}
+
+/// A tensor's numbers; `beside` are the files that were opened with the model.
 ///
 /// # Errors
 /// `Parse` where there are more or fewer than the shape says, for a type that is not known, or for a file that is not there.
-pub fn read(tensor: &TensorProto, name: &str, files: &[File]) -> Result<Array> {
+pub fn read(tensor: &TensorProto, name: &str, beside: Beside) -> Result<Array> {
     let shape = shape(tensor)?;
     ensure!(
         tensor.segment.is_none(),
@@ -106,7 +148,7 @@ pub fn read(tensor: &TensorProto, name: &str, files: &[File]) -> Result<Array> {
     let stored = stored(tensor.data_type, name)?;
     let expected = count(&shape).unwrap_or(usize::MAX);
     let elements = if tensor.data_location == EXTERNAL {
-        stored.elements(sized(external(tensor, name, files)?, expected, stored, name)?, false)?
+        stored.elements(sized(external(tensor, name, beside)?, expected, stored, name)?, false)?
     } else if tensor.raw_data.is_empty() {
         typed(tensor, stored)?
     } else {
@@ -159,11 +201,11 @@ pub fn is_external(tensor: &TensorProto) -> bool {
     tensor.data_location == EXTERNAL
 }
 
-/// The bytes of a tensor that lie in another file: found by its name without folders, whatever folders the model names.
+/// The bytes of a tensor that lie in another file.
 ///
 /// # Errors
-/// `Parse` where it was not opened, or is too short.
-pub fn external<'a>(tensor: &TensorProto, name: &str, files: &'a [File]) -> Result<&'a [u8]> {
+/// `Parse` where it was not opened, is too short, or could be several.
+pub fn external<'a>(tensor: &TensorProto, name: &str, beside: Beside<'a>) -> Result<&'a [u8]> {
     let entry =
         |key: &str| tensor.external_data.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
     let number = |key: &str| match entry(key) {
@@ -175,10 +217,7 @@ pub fn external<'a>(tensor: &TensorProto, name: &str, files: &'a [File]) -> Resu
     let Some(location) = entry("location") else {
         bail!(Parse, "the tensor {name} is in another file, but the model does not say in which")
     };
-    let base = location.rsplit(['/', '\\']).next().unwrap_or(location);
-    let Some(file) = files.iter().find(|file| file.base() == base) else {
-        bail!(Parse, "the tensor {name} is in the file {base}, which was not opened: open it together with the model")
-    };
+    let file = beside.at(location, name)?;
     let offset = number("offset")?.unwrap_or(0);
     let length = number("length")?.unwrap_or_else(|| file.bytes.len().saturating_sub(offset));
     let end = offset.checked_add(length);
@@ -244,15 +283,18 @@ mod tests {
         let raw =
             TensorProto { dims: vec![2], data_type: 10, raw_data: vec![0, 0x3c, 0, 0xc0].into(), ..Default::default() };
         for tensor in [typed, raw] {
-            assert_eq!(read(&tensor, "t", &[]).expect("an array").elements(), &Elements::F32(vec![1.0, -2.0]));
+            assert_eq!(
+                read(&tensor, "t", Beside::default()).expect("an array").elements(),
+                &Elements::F32(vec![1.0, -2.0])
+            );
         }
         let tensor = TensorProto { data_type: 11, double_data: vec![0.1], ..Default::default() };
-        assert_eq!(read(&tensor, "t", &[]).expect("a number").to_f64().expect("numbers"), [0.1]);
+        assert_eq!(read(&tensor, "t", Beside::default()).expect("a number").to_f64().expect("numbers"), [0.1]);
         for (dims, data_type) in
             [(vec![3], 10), (vec![-1], 10), (vec![i64::MAX, i64::MAX], 1), (vec![2], 8), (vec![2], 99)]
         {
             let tensor = TensorProto { dims, data_type, int32_data: vec![0x3c00, 0xc000], ..Default::default() };
-            assert!(read(&tensor, "t", &[]).is_err());
+            assert!(read(&tensor, "t", Beside::default()).is_err());
         }
     }
 
@@ -260,6 +302,7 @@ mod tests {
     fn numbers_in_other_files_are_found_by_the_base_of_the_name() {
         let bytes: Vec<u8> = [9.0f32, 1.5, -2.0].iter().flat_map(|x| x.to_le_bytes()).collect();
         let files = [File::new("models/net.data", bytes)];
+        let beside = Beside { folder: "", files: &files };
         let of = |entries: &[(&str, &str)]| TensorProto {
             dims: vec![2],
             data_type: 1,
@@ -269,7 +312,7 @@ mod tests {
         };
         for location in ["net.data", "../../etc/net.data", "/etc/net.data", "a\\net.data"] {
             let tensor = of(&[("location", location), ("offset", "4"), ("length", "8")]);
-            assert_eq!(read(&tensor, "w", &files).expect("an array").elements(), &Elements::F32(vec![1.5, -2.0]));
+            assert_eq!(read(&tensor, "w", beside).expect("an array").elements(), &Elements::F32(vec![1.5, -2.0]));
         }
         for (entries, says) in [
             (vec![("location", "other.bin")], "open it together"),
@@ -279,9 +322,36 @@ mod tests {
             (vec![("location", "net.data"), ("offset", "-4")], "-4"),
             (vec![], "does not say"),
         ] {
-            let error = read(&of(&entries), "w", &files).expect_err("not there");
+            let error = read(&of(&entries), "w", beside).expect_err("not there");
             assert!(error.message.contains(says), "{error}");
         }
+    }
+
+    #[test]
+    fn files_of_one_name_are_told_by_their_folders() {
+        let of = |location: &str| TensorProto {
+            dims: vec![],
+            data_type: 1,
+            data_location: EXTERNAL,
+            external_data: vec![entry("location", location)],
+            ..Default::default()
+        };
+        let number = |value: f32| value.to_le_bytes().to_vec();
+        let value = |folder: &str, names: [&str; 2], location: &str| {
+            let files = [File::new(names[0], number(1.0)), File::new(names[1], number(2.0))];
+            let read = read(&of(location), "w", Beside { folder, files: &files })?;
+            read.to_f64()
+        };
+        let names = ["m/layer0/weight.bin", "m/layer1/weight.bin"];
+        for (i, location) in ["layer0/weight.bin", "./layer1/weight.bin"].into_iter().enumerate() {
+            assert_eq!(value("m/", names, location).expect("a number"), [1.0 + i as f64]);
+            let bare = names.map(|name| &name[2..]);
+            assert_eq!(value("elsewhere/", bare, location).expect("a number"), [1.0 + i as f64]);
+            let error = value("", names, location).expect_err("either");
+            assert!(error.message.contains("which several of the files could be"), "{error}");
+        }
+        assert_eq!(value("b/", ["a/w.bin", "b/w.bin"], "w.bin").expect("a number"), [2.0]);
+        assert_eq!(value("", ["a/w.bin", "b/v.bin"], "c/v.bin").expect("a number"), [2.0]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
         };
         // What is not there takes nothing, so the length is checked before.
         self.spend(tensor::shape(tensor)?.iter().fold(8usize, |bytes, &n| bytes.saturating_mul(n)))?;
-        tensor::read(tensor, constant.tensor, self.files)
+        tensor::read(tensor, constant.tensor, self.beside)
     }
 
     /// A tensor's numbers in the order of a view.

@@ -4,6 +4,7 @@ use super::constant::{Numbers, Size};
 use super::node::Node;
 use super::reader::{MOST_NUMBERS, Reader, Value};
 use super::shapes::sizes;
+use super::tensor::Beside;
 use crate::error::{Result, bail, ensure};
 
 /// What a node does to two whole numbers, of which one may be the samples'.
@@ -136,7 +137,7 @@ impl<'a> Reader<'a> {
         let (value, is_floating) = match node.tensor("value") {
             None => (0.0, true),
             Some(tensor) => {
-                let array = super::tensor::read(tensor, "value", &[])?;
+                let array = super::tensor::read(tensor, "value", Beside::default())?;
                 ensure!(array.elements().len() == 1, Parse, "{} has a value that is not one number", node.title());
                 (array.to_f64()?.first().copied().unwrap_or(0.0), super::tensor::is_floating(tensor.data_type))
             }

@@ -7,6 +7,7 @@ use prost::Message;
 use prost::bytes::Bytes;
 
 use super::proto::TensorProto;
+use super::tensor::Beside;
 use super::wire::{Field, Fields, put_key};
 use super::{tensor, weigh};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
@@ -26,9 +27,10 @@ const LONGEST: usize = i32::MAX as usize;
 pub(in crate::io) fn write(file: &File, others: &[File], tensors: &BTreeMap<String, Vec<f64>>) -> Result<Vec<u8>> {
     weigh::weigh(&file.bytes)?;
     let values = tensors.values().fold(0u64, |sum, values| sum.saturating_add(values.len() as u64));
-    let files = others.iter().fold(file.bytes.len() as u64, |sum, file| sum.saturating_add(file.bytes.len() as u64));
+    let beside = Beside::new(file, others);
+    let files = beside.bytes().saturating_add(file.bytes.len() as u64);
     let mut writer = Writer {
-        others,
+        beside,
         tensors,
         written: BTreeSet::new(),
         left: files.saturating_add(values.saturating_mul(8)).saturating_mul(2).saturating_add(1 << 20),
@@ -53,7 +55,7 @@ enum Kind<'a> {
 }
 
 struct Writer<'a> {
-    others: &'a [File<'a>],
+    beside: Beside<'a>,
     tensors: &'a BTreeMap<String, Vec<f64>>,
     /// Tensors that were found.
     written: BTreeSet<&'a String>,
@@ -111,7 +113,7 @@ impl<'a> Writer<'a> {
                 tensor::bytes_of(values, old.data_type, name)?
             }
             None if tensor::is_external(&old) => {
-                let bytes = tensor::external(&old, name, self.others)?;
+                let bytes = tensor::external(&old, name, self.beside)?;
                 self.left = self.left.checked_sub(bytes.len() as u64).ok_or_else(|| {
                     Error::new(ErrorCode::TooLarge, "the model's tensors name the same parts of files again and again")
                 })?;

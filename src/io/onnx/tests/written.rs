@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::Asked;
 use super::super::proto::{ModelProto, TensorProto};
-use super::super::tensor;
+use super::super::tensor::{self, Beside};
 use super::super::wire::{Fields, put_key};
 use super::*;
 use crate::error::ErrorCode;
@@ -128,8 +128,9 @@ fn a_bias_of_another_file_is_written_into_this_one() {
         |name: &str| -> TensorProto { graph.initializer.iter().find(|t| t.name == name).expect("a tensor").clone() };
     let old = ModelProto::decode(bytes_of("external")).expect("a model").graph.expect("a graph");
     for tensor in &old.initializer {
-        let found = tensor::read(&of(&tensor.name), "", &[]).expect("within").to_f64().expect("numbers");
-        let expected = tensor::read(tensor, "", &files).expect("beside").to_f64().expect("numbers");
+        let found = tensor::read(&of(&tensor.name), "", Beside::default()).expect("within").to_f64().expect("numbers");
+        let expected =
+            tensor::read(tensor, "", Beside::new(&files[0], &files)).expect("beside").to_f64().expect("numbers");
         assert_eq!(found, if tensor.name == "b1" { vec![1.0, 2.0, 3.0] } else { expected });
     }
     assert!(super::super::write(&files[0], &[], &values).is_err(), "the other file is needed");
