@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::value::{Heap, Object, Value};
 use crate::error::{Result, ensure};
+use crate::io::numbers::Stored;
 
 /// Names under which models are kept, the usual ones first; and those of what is none.
 const MODELS: [&str; 17] = [
@@ -41,7 +42,7 @@ const WRAPPERS: [&str; 2] = ["module.", "_orig_mod."];
 pub(super) struct State<'a> {
     pub tensors: Vec<(String, Value<'a>)>,
     pub notes: Vec<String>,
-    /// What was taken off every name.
+    /// What was taken off every name but those of a wrapper's own counters.
     pub prefix: String,
 }
 
@@ -63,7 +64,7 @@ pub(super) fn find<'a>(heap: &mut Heap<'a>, root: Value<'a>) -> Result<State<'a>
     flatten(heap, value, String::new(), 0, &mut found)?;
     let mut tensors = found.tensors;
     ensure!(!tensors.is_empty(), Parse, "the file has no tensors: save the model's: torch.save(model.state_dict(), …)");
-    let prefix = unwrap(&mut tensors);
+    let prefix = unwrap(heap, &mut tensors);
     if !prefix.is_empty() {
         notes.push(format!("{prefix} was taken off all names"));
     }
@@ -74,6 +75,7 @@ pub(super) fn find<'a>(heap: &mut Heap<'a>, root: Value<'a>) -> Result<State<'a>
 struct Part<'a> {
     name: String,
     value: Value<'a>,
+    /// How many, counters left out: a mean of weights has one more than the weights.
     tensors: usize,
 }
 
@@ -82,7 +84,7 @@ fn descend<'a>(heap: &mut Heap<'a>, value: Value<'a>, notes: &mut Vec<String>) -
     let (mut own, mut parts) = (0, Vec::new());
     for (name, entry) in entries(heap, value)? {
         if heap.tensor(entry).is_some() {
-            own += 1;
+            own += usize::from(!is_counter(heap, entry));
         } else {
             let tensors = tensors_in(heap, entry, 0)?;
             if tensors > 0 {
@@ -153,11 +155,11 @@ fn entries<'a>(heap: &mut Heap<'a>, value: Value<'a>) -> Result<Vec<(String, Val
     Ok(found)
 }
 
-/// How many tensors there are within a value.
+/// How many tensors there are within a value, but for counters.
 fn tensors_in<'a>(heap: &mut Heap<'a>, value: Value<'a>, depth: usize) -> Result<usize> {
     heap.charge(1)?;
     if heap.tensor(value).is_some() {
-        return Ok(1);
+        return Ok(usize::from(!is_counter(heap, value)));
     }
     if depth == DEPTH {
         return Ok(0);
@@ -168,6 +170,14 @@ fn tensors_in<'a>(heap: &mut Heap<'a>, value: Value<'a>, depth: usize) -> Result
         _ => return Ok(0),
     };
     below.into_iter().try_fold(0, |sum, value| Ok(sum + tensors_in(heap, value, depth + 1)?))
+}
+
+/// Is it one whole number, as `num_batches_tracked` is, and `n_averaged` of a model's mean?
+fn is_counter<'a>(heap: &Heap<'a>, value: Value<'a>) -> bool {
+    heap.tensor(value).is_some_and(|tensor| {
+        tensor.shape.is_empty()
+            && matches!(tensor.stored, Stored::I8 | Stored::U8 | Stored::I16 | Stored::I32 | Stored::I64 | Stored::Bool)
+    })
 }
 
 /// Tensors with their names, and where each name is.
@@ -203,13 +213,19 @@ fn flatten<'a>(heap: &mut Heap<'a>, value: Value<'a>, name: String, depth: usize
     Ok(())
 }
 
-/// Takes off the prefixes that all names have.
-fn unwrap(tensors: &mut [(String, Value)]) -> String {
+/// Takes off the prefixes that all names have, but for counters, which may belong to the wrapper.
+fn unwrap<'a>(heap: &Heap<'a>, tensors: &mut [(String, Value<'a>)]) -> String {
     let mut prefix = String::new();
-    while let Some(wrapper) = WRAPPERS.iter().find(|wrapper| {
-        tensors.iter().all(|(name, _)| name.strip_prefix(**wrapper).is_some_and(|rest| !rest.is_empty()))
-    }) {
-        tensors.iter_mut().for_each(|(name, _)| drop(name.drain(..wrapper.len())));
+    if tensors.iter().all(|(_, value)| is_counter(heap, *value)) {
+        return prefix;
+    }
+    let rest = |name: &str, wrapper: &str| name.strip_prefix(wrapper).is_some_and(|rest| !rest.is_empty());
+    while let Some(wrapper) = WRAPPERS
+        .iter()
+        .find(|wrapper| tensors.iter().all(|(name, value)| rest(name, wrapper) || is_counter(heap, *value)))
+    {
+        let wrapped = tensors.iter_mut().filter(|(name, _)| rest(name, wrapper));
+        wrapped.for_each(|(name, _)| drop(name.drain(..wrapper.len())));
         prefix.push_str(wrapper);
     }
     prefix

@@ -183,6 +183,46 @@ fn what_grows_or_nests_without_end_is_refused() {
     ensure_refused("names", &[names, b".".to_vec()].concat(), "names");
 }
 
+/// A mapping of these names to weights of 4 numbers, and of the last to a whole number where it says so.
+fn mapping(names: &[&str], counter: Option<&str>) -> Vec<u8> {
+    let text = |text: &str| [&b"X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
+    let tensor = |of: &str, key: &str, count: u8, shape: &[u8]| {
+        let storage = [text("storage"), format!("ctorch\n{of}\n").into_bytes(), text(key), text("cpu")].concat();
+        [&b"ctorch._utils\n_rebuild_tensor_v2\n(("[..], &storage, &[b'K', count], b"tQK\x00", shape, b"\x89}tR"]
+            .concat()
+    };
+    let mut found = b"}".to_vec();
+    for name in names {
+        found.extend([text(name), tensor("FloatStorage", "0", 4, b"K\x04\x85K\x01\x85"), b"s".to_vec()].concat());
+    }
+    if let Some(name) = counter {
+        found.extend([text(name), tensor("LongStorage", "1", 1, b"))"), b"s".to_vec()].concat());
+    }
+    found
+}
+
+#[test]
+fn counters_make_no_mean_of_weights_the_model() {
+    let text = |text: &str| [&b"X"[..], &(text.len() as u32).to_le_bytes(), text.as_bytes()].concat();
+    let read = |parts: &[(&str, Vec<u8>)]| {
+        let parts = parts.iter().flat_map(|(name, part)| [text(name), part.clone(), b"s".to_vec()].concat());
+        let pickle = [b"\x80\x02}".to_vec(), parts.collect(), b".".to_vec()].concat();
+        let files = [("a/data.pkl", pickle), ("a/data/0", vec![0; 16]), ("a/data/1", vec![0; 8])];
+        let found = read(&archive::write(files.into_iter()).expect("a zip")).expect("weights");
+        let names: Vec<String> = found.arrays.arrays.into_iter().map(|(name, _)| name).collect();
+        (names.join(" "), found.arrays.notes.join("; "))
+    };
+    let averaged = || mapping(&["module.fc.weight", "module.fc.bias"], Some("n_averaged"));
+    let both = [("model_ema", averaged()), ("model", mapping(&["fc.weight", "fc.bias"], None))];
+    let (names, notes) = read(&both);
+    assert_eq!(names, "fc.weight fc.bias");
+    assert_eq!(notes, "the weights were taken from model; left out: model_ema (2 tensors)");
+    let (names, notes) = read(&both[..1]);
+    assert_eq!(names, "fc.weight fc.bias n_averaged");
+    assert_eq!(notes, "the weights were taken from model_ema; module. was taken off all names");
+    assert_eq!(read(&[("module.", mapping(&[], Some("module.n")))]).0, "module..module.n");
+}
+
 #[test]
 fn great_ends_first_are_turned() {
     let floats: Vec<u8> = [1.0f32, -2.5, 3.0, 0.1].iter().flat_map(|x| x.to_be_bytes()).collect();
