@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::modules::{Kind, Module, Named, Order};
-use super::partners::{Partners, Side};
-use super::slots;
+use super::partners::{Partners, Side, without_numbers};
+use super::{natural, proposal, slots};
 use crate::error::{Result, bail};
 use crate::io::{BatchNormNode, Elements, Graph, GraphNode, Operation, Slot};
 use crate::network::{Layer, Network, ParametricLayer, Source};
@@ -31,6 +31,8 @@ pub(super) struct Matched {
     pub graph: Graph,
     /// What was taken for scales though neither statistics nor the network's own names say so: the first and how many others.
     pub doubtful: Option<String>,
+    /// A sentence about layers that the alphabet alone has in an order, if any.
+    pub by_alphabet: Option<String>,
 }
 
 /// A network with the weights of these modules.
@@ -44,8 +46,16 @@ pub(super) fn matched(network: &Network, modules: &[Module]) -> Result<Matched> 
     matching.choose_affine()?;
     let sides = matching.choose_scales()?;
     matching.place_norms(&sides)?;
-    let doubtful = matching.scales_of(Doubt::Foreign);
-    Ok(Matched { graph: matching.into_graph()?, doubtful })
+    let (doubtful, by_alphabet) = (matching.scales_of(Doubt::Foreign), matching.by_alphabet());
+    Ok(Matched { graph: matching.into_graph()?, doubtful, by_alphabet })
+}
+
+impl Matched {
+    /// The graph, which says so where only the alphabet had layers in an order.
+    pub fn with_order(mut self) -> Graph {
+        self.graph.notes.extend(self.by_alphabet);
+        self.graph
+    }
 }
 
 /// Why factors and shifts without statistics may be no scale.
@@ -116,6 +126,32 @@ impl<'a> Matching<'a> {
             );
         }
         Ok(())
+    }
+
+    /// Says which layers of one shape a file has by alphabet alone, where the names that were gone by are not the network's.
+    fn by_alphabet(&self) -> Option<String> {
+        let affine = self.modules.iter().filter(|module| module.width().is_none());
+        if !affine.map(|module| &module.name).is_sorted_by(|a, b| natural(a, b).is_le()) {
+            return None;
+        }
+        let mut alike: HashMap<(Vec<usize>, &[usize]), Vec<usize>> = HashMap::new();
+        for (l, m) in self.chosen.iter().enumerate() {
+            let Some(module) = m.map(|m| &self.modules[m]).filter(|module| self.name(l) != Some(&module.name)) else {
+                continue;
+            };
+            if let (Kind::Affine { weight, .. }, Some(m)) = (&module.kind, *m) {
+                let shape = slots::shape(self.layer(l), &self.layers()[l]);
+                alike.entry((shape, weight.1.shape())).or_default().push(m);
+            }
+        }
+        let is_open = |alike: &&Vec<usize>| {
+            let mut stems = alike.iter().map(|&m| without_numbers(&self.modules[m].name));
+            stems.next().is_some_and(|first| stems.any(|other| other != first))
+        };
+        let mut open: Vec<usize> = alike.values().filter(is_open).flatten().copied().collect();
+        open.sort_unstable();
+        let names: Vec<&str> = open.iter().map(|&m| self.modules[m].name.as_str()).collect();
+        (!names.is_empty()).then(|| proposal::untold(&names))
     }
 
     /// The layer with parameters whose outputs another one reads, through activations and pools, and not through a sum.

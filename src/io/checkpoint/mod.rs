@@ -50,7 +50,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     }
     ensure_told(&modules, &left, arrays)?;
     let mut graph = match network {
-        Some(network) => matching::matched(network, &modules)?.graph,
+        Some(network) => matching::matched(network, &modules)?.with_order(),
         None => unnamed(&modules, input, &left, arrays)?,
     };
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
@@ -127,7 +127,7 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
             ),
             [] => String::new(),
         };
-        let (_, Matched { mut graph, .. }) = fitting.swap_remove(0);
+        let mut graph = fitting.swap_remove(0).1.with_order();
         graph.notes.insert(0, said);
         return Ok(graph);
     }

@@ -186,6 +186,11 @@ fn key(leaf: &str) -> String {
     kept.join("_")
 }
 
+/// A name but for its numbers: names that are the same without them are in an order that they tell.
+pub(super) fn without_numbers(name: &str) -> String {
+    name.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect::<Vec<&str>>().join("#")
+}
+
 /// Letters and digits by turns.
 fn runs(text: &str) -> Vec<&str> {
     let (mut runs, mut start) = (Vec::new(), 0);

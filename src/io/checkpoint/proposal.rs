@@ -141,16 +141,22 @@ fn following<'a>(affine: Vec<&'a Module<'a>>, shapes: Vec<Shape>) -> (Vec<&'a Mo
             // Those that have another one's place in another order, unless their numbers tell which comes first.
             let is_open = |&&i: &&usize| orders.iter().any(|order| stem(order[i]) != stem(i));
             let open: Vec<&str> = own.iter().filter(is_open).map(|&i| names[i]).collect();
-            let said = (!open.is_empty()).then(|| {
-                format!(
-                    "the file has its arrays by alphabet, and nothing tells the order of {}: that of the file is taken",
-                    open.join(", ")
-                )
-            });
+            let said = (!open.is_empty()).then(|| untold(&open));
             (affine, shapes, said)
         }
         _ => (affine, shapes, None),
     }
+}
+
+/// What is said of layers whose order nothing tells.
+pub(super) fn untold(names: &[&str]) -> String {
+    const MOST: usize = 12;
+    let more = names.len().saturating_sub(MOST);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let names = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    format!(
+        "the file has its arrays by alphabet, and nothing tells the order of {names}{more}: that of the file is taken"
+    )
 }
 
 /// Layers with weights, convolutions first: a file may sort its names, and `classifier` comes before `features`.

@@ -119,3 +119,28 @@ fn one_more_normalisation_than_layers_stands_at_the_end_where_the_first_is_ahead
     let names = ["stem", "b.0.bn1", "b.0.conv1", "b.0.bn2", "b.0.conv2", "b.0.bn3", "fc"];
     assert_found(&network, &names, &[Some(&names), None]);
 }
+
+#[test]
+fn layers_of_one_shape_that_only_the_alphabet_orders_are_said() {
+    let dense = r#"{"type": "dense", "units": 4}, {"type": "relu"},"#.repeat(3);
+    let json = format!(r#"{{"input": [4], "layers": [{dense} {{"type": "dense", "units": 2}}]}}"#);
+    let network = Network::from_json(&json).expect("a network");
+    let notes = |network: &Network, names: [&str; 4]| {
+        let given = as_torch(network, &distinct(network), |l, _| names[l].into());
+        graph(&arrays(given), Some(network), None).expect("a graph").notes.join("; ")
+    };
+    let said = notes(&network, ["fc_in", "fc_three", "fc_two", "out"]);
+    assert!(said.contains("nothing tells the order of fc_in, fc_three, fc_two: that of the file is taken"), "{said}");
+    // Numbers tell it, an order that is not the alphabet's, and names that the network has.
+    for names in
+        [["fc1", "fc2", "fc3", "out"], ["a.0.fc", "a.1.fc", "b.0.fc", "b.1.fc"], ["fc_in", "fc_two", "fc_three", "out"]]
+    {
+        assert_eq!(notes(&network, names).contains("alphabet"), names[0] == "a.0.fc", "{names:?}");
+    }
+    let mut named = json;
+    for name in ["fc_in", "fc_three", "fc_two"] {
+        named = named.replacen(r#""units": 4}"#, &format!(r#""units": 4, "name": "{name}"}}"#), 1);
+    }
+    let named = Network::from_json(&named).expect("a network");
+    assert!(!notes(&named, ["fc_in", "fc_three", "fc_two", "out"]).contains("alphabet"));
+}
