@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::doubts::Doubt;
 use super::modules::{Kind, Module, Named, Order};
-use super::partners::{Partners, Side, without_numbers};
-use super::{natural, proposal, slots};
+use super::partners::{Partners, Side};
+use super::slots;
 use crate::error::{Result, bail};
-use crate::io::{BatchNormNode, Elements, Graph, GraphNode, Operation, Slot};
+use crate::io::{BatchNormNode, Graph, GraphNode, Operation, Slot};
 use crate::network::{Layer, Network, ParametricLayer, Source};
 
 /// PyTorch's and Flax' ε is not Keras', and weights do not tell: Keras' is taken where they are in its order, and have not Flax' names.
@@ -16,13 +17,13 @@ const EPSILON: [f64; 2] = [1e-5, 1e-3];
 type Sides<'a> = HashMap<&'a str, Side>;
 
 /// The modules of every layer with parameters, and of every layer behind which a normalisation is to stand.
-struct Matching<'a> {
-    network: &'a Network,
-    modules: &'a [Module<'a>],
+pub(super) struct Matching<'a> {
+    pub network: &'a Network,
+    pub modules: &'a [Module<'a>],
     /// Of each layer with parameters.
-    chosen: Vec<Option<usize>>,
+    pub chosen: Vec<Option<usize>>,
     /// Of each layer with parameters, the normalisation behind it.
-    behind: Vec<Option<usize>>,
+    pub behind: Vec<Option<usize>>,
     taken: Vec<bool>,
 }
 
@@ -33,6 +34,8 @@ pub(super) struct Matched {
     pub doubtful: Option<String>,
     /// A sentence about layers that the alphabet alone has in an order, if any.
     pub by_alphabet: Option<String>,
+    /// Layers with four rows of which nothing says that they are no bias and three of a normalisation.
+    pub open_rows: Vec<String>,
 }
 
 /// A network with the weights of these modules.
@@ -46,8 +49,9 @@ pub(super) fn matched(network: &Network, modules: &[Module]) -> Result<Matched> 
     matching.choose_affine()?;
     let sides = matching.choose_scales()?;
     matching.place_norms(&sides)?;
-    let (doubtful, by_alphabet) = (matching.scales_of(Doubt::Foreign), matching.by_alphabet());
-    Ok(Matched { graph: matching.into_graph()?, doubtful, by_alphabet })
+    let (doubtful, by_alphabet, open_rows) =
+        (matching.scales_of(Doubt::Foreign), matching.by_alphabet(), matching.open_rows()?);
+    Ok(Matched { graph: matching.into_graph()?, doubtful, by_alphabet, open_rows })
 }
 
 impl Matched {
@@ -58,25 +62,16 @@ impl Matched {
     }
 }
 
-/// Why factors and shifts without statistics may be no scale.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Doubt {
-    /// They have other names than isoflat gives.
-    Foreign,
-    /// Or a number that others give too, and are not in isoflat's precision.
-    Unsure,
-}
-
 impl<'a> Matching<'a> {
-    fn layers(&self) -> &'a [ParametricLayer] {
+    pub fn layers(&self) -> &'a [ParametricLayer] {
         self.network.layout().layers()
     }
 
-    fn layer(&self, l: usize) -> &'a Layer {
+    pub fn layer(&self, l: usize) -> &'a Layer {
         self.network.layer(self.layers()[l].layer)
     }
 
-    fn name(&self, l: usize) -> Option<&'a str> {
+    pub fn name(&self, l: usize) -> Option<&'a str> {
         self.network.named_layers()[self.layers()[l].layer].name.as_deref()
     }
 
@@ -128,32 +123,6 @@ impl<'a> Matching<'a> {
         Ok(())
     }
 
-    /// Says which layers of one shape a file has by alphabet alone, where the names that were gone by are not the network's.
-    fn by_alphabet(&self) -> Option<String> {
-        let affine = self.modules.iter().filter(|module| module.width().is_none());
-        if !affine.map(|module| &module.name).is_sorted_by(|a, b| natural(a, b).is_le()) {
-            return None;
-        }
-        let mut alike: HashMap<(Vec<usize>, &[usize]), Vec<usize>> = HashMap::new();
-        for (l, m) in self.chosen.iter().enumerate() {
-            let Some(module) = m.map(|m| &self.modules[m]).filter(|module| self.name(l) != Some(&module.name)) else {
-                continue;
-            };
-            if let (Kind::Affine { weight, .. }, Some(m)) = (&module.kind, *m) {
-                let shape = slots::shape(self.layer(l), &self.layers()[l]);
-                alike.entry((shape, weight.1.shape())).or_default().push(m);
-            }
-        }
-        let is_open = |alike: &&Vec<usize>| {
-            let mut stems = alike.iter().map(|&m| without_numbers(&self.modules[m].name));
-            stems.next().is_some_and(|first| stems.any(|other| other != first))
-        };
-        let mut open: Vec<usize> = alike.values().filter(is_open).flatten().copied().collect();
-        open.sort_unstable();
-        let names: Vec<&str> = open.iter().map(|&m| self.modules[m].name.as_str()).collect();
-        (!names.is_empty()).then(|| proposal::untold(&names))
-    }
-
     /// The layer with parameters whose outputs another one reads, through activations and pools, and not through a sum.
     fn origin(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Option<usize> {
         let mut at = self.layers()[l].layer;
@@ -167,7 +136,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The names of the modules, and what the layers give that were chosen.
-    fn partners(&self) -> Partners<'a> {
+    pub fn partners(&self) -> Partners<'a> {
         let mut outputs = vec![None; self.modules.len()];
         for (place, m) in self.layers().iter().zip(&self.chosen) {
             if let Some(m) = m {
@@ -177,7 +146,7 @@ impl<'a> Matching<'a> {
         Partners::new(self.modules, outputs)
     }
 
-    fn is_scale(&self, l: usize) -> bool {
+    pub fn is_scale(&self, l: usize) -> bool {
         matches!(self.layer(l), Layer::Scale { .. })
     }
 
@@ -311,25 +280,6 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// What was taken for scales and may be no such thing: a group normalisation has the same weights. The first and how many others.
-    fn scales_of(&self, least: Doubt) -> Option<String> {
-        let is_doubtful = |(l, m): (usize, &Option<usize>)| {
-            let module = &self.modules[(*m)?];
-            let Kind::Scale { weight, .. } = &module.kind else { return None };
-            let is_own = self.name(l) == Some(&module.name);
-            let is_numbered = !is_own && module.name == self.layers()[l].layer.to_string();
-            let is_double = matches!(weight.1.elements(), Elements::F64(_));
-            let is_known = is_own || is_numbered && (is_double || least == Doubt::Foreign);
-            (!is_known).then_some(module.name.as_str())
-        };
-        let names: Vec<&str> = self.chosen.iter().enumerate().filter_map(is_doubtful).collect();
-        match names[..] {
-            [] => None,
-            [one] => Some(one.into()),
-            [first, ref others @ ..] => Some(format!("{first} and {} more", others.len())),
-        }
-    }
-
     fn into_graph(self) -> Result<Graph> {
         let mut graph = Graph { input: self.network.input().to_vec(), ..Graph::default() };
         let epsilon = EPSILON[usize::from(self.is_keras())];
@@ -369,63 +319,12 @@ impl<'a> Matching<'a> {
         Ok(graph)
     }
 
-    /// Says where normalisations were put that the network has no scales for, and behind which of their layers a list has something
-    /// else first: behind an activation a normalisation is another function.
-    fn placed(&self) -> Option<String> {
-        let pairs = self.chosen.iter().zip(&self.behind);
-        let names = |(layer, norm): (&Option<usize>, &Option<usize>)| {
-            Some([(*layer)?, (*norm)?].map(|m| self.modules[m].name.as_str()))
-        };
-        let placed: Vec<[&str; 2]> = pairs.filter_map(names).collect();
-        let apart = placed.iter().filter(|names| match names.map(in_list) {
-            [Some((list, before)), Some((same, at))] => list == same && at > before.saturating_add(1),
-            _ => false,
-        });
-        let apart: Vec<String> = apart.map(|[layer, norm]| format!("{layer} and {norm}")).collect();
-        let unless = match apart.is_empty() {
-            true => String::new(),
-            false => format!(
-                ", though something is between {}: if it is the activation, give the network a scale behind it",
-                apart.join(", ")
-            ),
-        };
-        (!placed.is_empty())
-            .then(|| format!("normalisations are taken to stand right behind their layers, before activations{unless}"))
-    }
-
-    /// Says of normalisations that Flax or Keras named where they would fit too: the first, if any.
-    fn counted_apart(&self) -> Option<String> {
-        // Scales say where they stand.
-        if (0..self.chosen.len()).any(|l| self.is_scale(l)) {
-            return None;
-        }
-        let partners = self.partners();
-        let pairs = || self.chosen.iter().zip(&self.behind);
-        let bare: HashSet<usize> = pairs().filter(|(_, norm)| norm.is_none()).filter_map(|(layer, _)| *layer).collect();
-        let other = |(layer, norm): (&Option<usize>, &Option<usize>)| {
-            let [layer, norm] = [(*layer)?, (*norm)?];
-            let other = partners.other_place(layer, norm, |m| bare.contains(&m))?;
-            Some([norm, layer, other].map(|m| self.modules[m].name.as_str()))
-        };
-        let [norm, layer, other] = pairs().find_map(other)?;
-        Some(format!(
-            "Flax and Keras count normalisations apart from layers: {norm} is taken to stand behind {layer}, and nothing says that it does \
-             not behind {other}: a network with scales does"
-        ))
-    }
-
     fn is_keras(&self) -> bool {
         let is_last =
             |module: &Module| matches!(module.kind, Kind::Affine { order: Order::OutputsLast | Order::Depthwise, .. });
         let is_flax = |module: &Module| matches!(module.kind, Kind::Norm { variance: (name, _), .. } if name.rsplit(['.', '/']).next() == Some("var"));
         self.modules.iter().any(is_last) && !self.modules.iter().any(is_flax)
     }
-}
-
-/// `features.3` as the fourth of the list `features`.
-fn in_list(name: &str) -> Option<(&str, usize)> {
-    let (list, place) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
-    Some((list, place.parse().ok()?))
 }
 
 fn listed(modules: &[Module]) -> String {

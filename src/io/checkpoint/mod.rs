@@ -3,6 +3,7 @@
 mod blocks;
 mod chains;
 mod choices;
+mod doubts;
 mod matching;
 mod modules;
 mod parametrized;
@@ -49,12 +50,26 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
         bail!(InvalidNetwork, "there are no weights of layers among the file's arrays: {}", arrays.listed());
     }
     ensure_told(&modules, &left, arrays)?;
-    let mut graph = match network {
-        Some(network) => matching::matched(network, &modules)?.with_order(),
-        None => unnamed(&modules, input, &left, arrays)?,
+    let (mut graph, four_rows) = match network {
+        Some(network) => {
+            let mut matched = matching::matched(network, &modules)?;
+            let four_rows = std::mem::take(&mut matched.open_rows);
+            (matched.with_order(), four_rows)
+        }
+        None => {
+            let four_rows = doubts::four_rows(&modules).map(|m| modules[m].name.clone()).collect();
+            (unnamed(&modules, input, &left, arrays)?, four_rows)
+        }
     };
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
     graph.notes.extend(guessed(&modules, arrays));
+    if let [first, others @ ..] = &four_rows[..] {
+        let all = if others.is_empty() { first } else { &format!("{first} and {} more", others.len()) };
+        graph.notes.push(format!(
+            "the four rows behind {all} were taken for γ, β, mean and variance: a layer with a bias has that and three where its \
+             normalisation is without γ or β (Keras' scale=False and center=False); if so, name the arrays"
+        ));
+    }
     if !left.is_empty() {
         graph.notes.push(format!("arrays that are no layer's weights are left out: {}", left.join(", ")));
     }

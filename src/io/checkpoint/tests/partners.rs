@@ -2,7 +2,7 @@
 
 use super::{array, arrays, as_torch, close, distinct, with_statistics};
 use crate::io::checkpoint::{self, graph};
-use crate::io::{Array, Model};
+use crate::io::{Array, Arrays, Model};
 use crate::network::{Layer, Network};
 
 /// A network of these layers.
@@ -143,4 +143,29 @@ fn layers_of_one_shape_that_only_the_alphabet_orders_are_said() {
     }
     let named = Network::from_json(&named).expect("a network");
     assert!(!notes(&named, ["fc_in", "fc_three", "fc_two", "out"]).contains("alphabet"));
+}
+
+#[test]
+fn four_rows_may_be_a_bias_and_three_of_a_normalisation() {
+    let rows = |count: usize| {
+        let mut given = vec![("arr_0".to_owned(), array(vec![2, 3], (0..6).map(f64::from).collect()))];
+        given.extend((1..=count).map(|i| (format!("arr_{i}"), array(vec![3], vec![1.0 + i as f64; 3]))));
+        arrays(given)
+    };
+    let network = |bias: bool, scale: &str| {
+        let json = format!(r#"{{"input": [2], "layers": [{{"type": "dense", "units": 3, "bias": {bias}}} {scale}]}}"#);
+        Network::from_json(&json).expect("a network")
+    };
+    let scale = r#", {"type": "scale"}"#;
+    let said = |rows: &Arrays, network: Option<&Network>| {
+        graph(rows, network, None).map(|graph| graph.notes.join("; ").contains("the four rows behind arr_0 were taken"))
+    };
+    let error = said(&rows(4), Some(&network(true, scale))).expect_err("the first is a bias, or is not");
+    assert!(error.message.contains("a bias and three without γ or β"), "{error}");
+    assert!(!said(&rows(4), Some(&network(false, scale))).expect("the network says so"));
+    assert!(said(&rows(4), Some(&network(true, ""))).expect("a fold gives a bias"));
+    assert!(said(&rows(4), None).expect("a chain"));
+    for of in [Some(network(true, scale)), None] {
+        assert!(!said(&rows(5), of.as_ref()).expect("a bias, and four rows"));
+    }
 }

@@ -1,0 +1,158 @@
+//! What is said of a match that names and shapes alone do not tell.
+
+use std::collections::{HashMap, HashSet};
+
+use super::matching::Matching;
+use super::modules::{Kind, Module};
+use super::partners::without_numbers;
+use super::{natural, proposal, slots};
+use crate::error::{Result, ensure};
+use crate::io::Elements;
+use crate::network::Source;
+
+/// Why factors and shifts without statistics may be no scale.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// They have other names than isoflat gives.
+    Foreign,
+    /// Or a number that others give too, and are not in isoflat's precision.
+    Unsure,
+}
+
+/// The layers of arrays without names behind which there are four rows, taken for γ, β, mean and variance.
+pub(super) fn four_rows<'a>(modules: &'a [Module<'a>]) -> impl Iterator<Item = usize> {
+    (1..modules.len()).map(|n| n - 1).filter(|&m| {
+        let (layer, norm) = (&modules[m], &modules[m + 1]);
+        let is_nameless = |module: &Module| module.weight().is_some_and(|(name, _)| name == module.name);
+        matches!(layer.kind, Kind::Affine { bias: None, .. })
+            && matches!(norm.kind, Kind::Norm { .. })
+            && [layer, norm].into_iter().all(is_nameless)
+    })
+}
+
+impl Matching<'_> {
+    /// Layers with four rows of which the network does not say that they have no bias.
+    ///
+    /// # Errors
+    /// `InvalidNetwork` where it says that they have one, and a scale besides.
+    pub fn open_rows(&self) -> Result<Vec<String>> {
+        let mut open = Vec::new();
+        for m in four_rows(self.modules) {
+            let name = &self.modules[m].name;
+            let Some(l) = self.chosen.iter().position(|&chosen| chosen == Some(m)) else { continue };
+            let place = &self.layers()[l];
+            let reads = |at: usize| self.network.layout().sources(at) == [Source::Layer(place.layer)];
+            let is_behind = |other: &usize| self.chosen[*other] == Some(m + 1) && reads(self.layers()[*other].layer);
+            if !(0..self.chosen.len()).any(|other| is_behind(&other)) {
+                // Folded into the layer, a normalisation gives it a bias.
+                open.push(name.clone());
+                continue;
+            }
+            ensure!(
+                place.bias.is_none(),
+                InvalidNetwork,
+                "{} has a bias and a scale behind it, but {name} has four rows, which are γ, β, mean and variance, or a bias and three \
+                 without γ or β: name the arrays (layer.kernel, layer.bias, norm.gamma and so on), or let the layer have no bias where \
+                 it is the first",
+                self.network.title(place.layer)
+            );
+        }
+        Ok(open)
+    }
+
+    /// Says which layers of one shape a file has by alphabet alone, where the names that were gone by are not the network's.
+    pub fn by_alphabet(&self) -> Option<String> {
+        let affine = self.modules.iter().filter(|module| module.width().is_none());
+        if !affine.map(|module| &module.name).is_sorted_by(|a, b| natural(a, b).is_le()) {
+            return None;
+        }
+        let mut alike: HashMap<(Vec<usize>, &[usize]), Vec<usize>> = HashMap::new();
+        for (l, m) in self.chosen.iter().enumerate() {
+            let Some(module) = m.map(|m| &self.modules[m]).filter(|module| self.name(l) != Some(&module.name)) else {
+                continue;
+            };
+            if let (Kind::Affine { weight, .. }, Some(m)) = (&module.kind, *m) {
+                let shape = slots::shape(self.layer(l), &self.layers()[l]);
+                alike.entry((shape, weight.1.shape())).or_default().push(m);
+            }
+        }
+        let is_open = |alike: &&Vec<usize>| {
+            let mut stems = alike.iter().map(|&m| without_numbers(&self.modules[m].name));
+            stems.next().is_some_and(|first| stems.any(|other| other != first))
+        };
+        let mut open: Vec<usize> = alike.values().filter(is_open).flatten().copied().collect();
+        open.sort_unstable();
+        let names: Vec<&str> = open.iter().map(|&m| self.modules[m].name.as_str()).collect();
+        (!names.is_empty()).then(|| proposal::untold(&names))
+    }
+
+    /// What was taken for scales and may be no such thing: a group normalisation has the same weights. The first and how many others.
+    pub fn scales_of(&self, least: Doubt) -> Option<String> {
+        let is_doubtful = |(l, m): (usize, &Option<usize>)| {
+            let module = &self.modules[(*m)?];
+            let Kind::Scale { weight, .. } = &module.kind else { return None };
+            let is_own = self.name(l) == Some(&module.name);
+            let is_numbered = !is_own && module.name == self.layers()[l].layer.to_string();
+            let is_double = matches!(weight.1.elements(), Elements::F64(_));
+            let is_known = is_own || is_numbered && (is_double || least == Doubt::Foreign);
+            (!is_known).then_some(module.name.as_str())
+        };
+        let names: Vec<&str> = self.chosen.iter().enumerate().filter_map(is_doubtful).collect();
+        match names[..] {
+            [] => None,
+            [one] => Some(one.into()),
+            [first, ref others @ ..] => Some(format!("{first} and {} more", others.len())),
+        }
+    }
+
+    /// Says where normalisations were put that the network has no scales for, and behind which of their layers a list has something
+    /// else first: behind an activation a normalisation is another function.
+    pub fn placed(&self) -> Option<String> {
+        let pairs = self.chosen.iter().zip(&self.behind);
+        let names = |(layer, norm): (&Option<usize>, &Option<usize>)| {
+            Some([(*layer)?, (*norm)?].map(|m| self.modules[m].name.as_str()))
+        };
+        let placed: Vec<[&str; 2]> = pairs.filter_map(names).collect();
+        let apart = placed.iter().filter(|names| match names.map(in_list) {
+            [Some((list, before)), Some((same, at))] => list == same && at > before.saturating_add(1),
+            _ => false,
+        });
+        let apart: Vec<String> = apart.map(|[layer, norm]| format!("{layer} and {norm}")).collect();
+        let unless = match apart.is_empty() {
+            true => String::new(),
+            false => format!(
+                ", though something is between {}: if it is the activation, give the network a scale behind it",
+                apart.join(", ")
+            ),
+        };
+        (!placed.is_empty())
+            .then(|| format!("normalisations are taken to stand right behind their layers, before activations{unless}"))
+    }
+
+    /// Says of normalisations that Flax or Keras named where they would fit too: the first, if any.
+    pub fn counted_apart(&self) -> Option<String> {
+        // Scales say where they stand.
+        if (0..self.chosen.len()).any(|l| self.is_scale(l)) {
+            return None;
+        }
+        let partners = self.partners();
+        let pairs = || self.chosen.iter().zip(&self.behind);
+        let bare: HashSet<usize> = pairs().filter(|(_, norm)| norm.is_none()).filter_map(|(layer, _)| *layer).collect();
+        let other = |(layer, norm): (&Option<usize>, &Option<usize>)| {
+            let [layer, norm] = [(*layer)?, (*norm)?];
+            let other = partners.other_place(layer, norm, |m| bare.contains(&m))?;
+            Some([norm, layer, other].map(|m| self.modules[m].name.as_str()))
+        };
+        let [norm, layer, other] = pairs().find_map(other)?;
+        Some(format!(
+            "Flax and Keras count normalisations apart from layers: {norm} is taken to stand behind {layer}, and nothing says that it does \
+             not behind {other}: a network with scales does"
+        ))
+    }
+}
+
+/// `features.3` as the fourth of the list `features`.
+fn in_list(name: &str) -> Option<(&str, usize)> {
+    let (list, place) = name.rsplit_once(['.', '/']).unwrap_or(("", name));
+    Some((list, place.parse().ok()?))
+}
