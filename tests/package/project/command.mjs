@@ -50,7 +50,11 @@ const option = isoflat("report", golden, "--presicion", "f32");
 assert.deepEqual([option.status, option.stderr.includes("--precision")], [2, true], option.stderr);
 for (const [name, value] of Object.entries({ adapter: "0", tune: "anew", checkpoint: "kept" })) {
   const native = isoflat("report", golden, `--${name}`, value);
-  assert.deepEqual([native.status, native.stderr.includes(`--${name} is of the native program`)], [2, true], native.stderr);
+  assert.deepEqual(
+    [native.status, native.stderr.includes(`--${name} is of the native program`)],
+    [2, true],
+    native.stderr,
+  );
 }
 const missing = isoflat("report", "nothing.onnx");
 assert.deepEqual([missing.status, missing.stderr.includes("nothing.onnx")], [1, true], missing.stderr);
