@@ -157,7 +157,7 @@ impl<'a> Matching<'a> {
         let origins: Vec<Option<usize>> = (0..self.chosen.len()).map(|l| self.origin(l, &of_layer)).collect();
         let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
         for (l, origin) in origins.iter().enumerate().filter(|(l, _)| !self.is_scale(*l)) {
-            origin.into_iter().for_each(|origin| readers.entry(*origin).or_default().push(l));
+            origin.iter().for_each(|origin| readers.entry(*origin).or_default().push(l));
         }
         let partners = self.partners();
         let sides = self.sides(&partners, &scales, &origins);
@@ -224,10 +224,12 @@ impl<'a> Matching<'a> {
         for parent in partners.parents() {
             // A dense layer may have the number of a convolution, whose normalisation it is.
             let mut found: HashMap<usize, [bool; 2]> = HashMap::new();
+            let mut are_all_ahead = true;
             for (n, m) in partners.pairs(parent) {
                 if let (Some(&l), Some(width)) = (of_module.get(&m), self.modules[n].width()) {
-                    let at = found.entry(n).or_default();
-                    *at = [at[0] || behind.contains(&(l, width)), at[1] || is_ahead(l, width)];
+                    let (at, is_ahead) = (found.entry(n).or_default(), is_ahead(l, width));
+                    *at = [at[0] || behind.contains(&(l, width)), at[1] || is_ahead];
+                    are_all_ahead &= is_ahead;
                 }
             }
             if found.is_empty() {
@@ -235,7 +237,7 @@ impl<'a> Matching<'a> {
             }
             let [are_behind, are_ahead] = [0, 1].map(|side| found.values().all(|at| at[side]));
             let side = match (are_behind, are_ahead) {
-                (true, true) if partners.ends_with_norm(parent) => Side::Ahead,
+                (true, true) if are_all_ahead && partners.ends_with_norm(parent) => Side::Ahead,
                 (true, _) => Side::Behind,
                 (false, true) => Side::Ahead,
                 // Some may be of layers that have no scale here, unless each has one.

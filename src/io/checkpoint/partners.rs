@@ -1,6 +1,6 @@
 //! Which normalisation belongs to which layer, as their names and their places in a file tell it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::modules::Module;
 use super::natural;
@@ -48,6 +48,8 @@ pub(super) struct Partners<'a> {
     parts: Vec<Parts<'a>>,
     /// The modules of each parent: dense layers and convolutions, and normalisations.
     children: HashMap<&'a str, [Vec<usize>; 2]>,
+    /// Of each normalisation, whether a layer has its name but for the kind.
+    has_namesake: Vec<bool>,
     /// Of each module that is taken for a layer, what that gives.
     outputs: Vec<Option<usize>>,
 }
@@ -60,7 +62,10 @@ impl<'a> Partners<'a> {
             let kinds = children.entry(part.parent).or_default();
             kinds[usize::from(modules[m].width().is_some())].push(m);
         }
-        Self { modules, parts, children, outputs }
+        let layers = || parts.iter().zip(modules).filter(|(_, module)| module.width().is_none());
+        let known: HashSet<(&str, &str)> = layers().map(|(part, _)| (part.parent, &*part.key)).collect();
+        let has_namesake = parts.iter().map(|part| known.contains(&(part.parent, &*part.key))).collect();
+        Self { modules, parts, children, has_namesake, outputs }
     }
 
     pub fn parent(&self, m: usize) -> &'a str {
@@ -103,7 +108,7 @@ impl<'a> Partners<'a> {
         let ends_so = move |&n: &usize| {
             !own.number.is_empty() && self.parts[n].number == own.number && self.parts[n].key != own.key
         };
-        let is_free = |&n: &usize| self.namesakes(n).next().is_none();
+        let is_free = |&n: &usize| !self.has_namesake[n];
         norms.iter().copied().filter(is_same).chain(norms.iter().copied().filter(ends_so).filter(is_free))
     }
 
@@ -120,12 +125,13 @@ impl<'a> Partners<'a> {
         layers.filter(|&m| !own.key.is_empty() && self.parts[m].key == own.key)
     }
 
-    /// Has a normalisation a layer of its own: one that gives as much and has its name, or in another part of the network?
+    /// Has a normalisation a layer of its own: one that gives as much and has its name, or is with it in another part of the network?
     fn is_of_another(&self, n: usize, m: usize, side: Side) -> bool {
-        let parent = self.parent(n);
-        let is_elsewhere = !parent.is_empty() && parent != self.parent(m) && !self.children(parent)[0].is_empty();
-        let mut namesakes = self.namesakes(n).filter(|&other| other != m);
-        is_elsewhere || side != Side::Apart && namesakes.any(|other| self.outputs[other] == self.modules[n].width())
+        let (parent, width) = (self.parent(n), self.modules[n].width());
+        let gives = |other: usize| self.outputs[other] == width;
+        let is_elsewhere = !parent.is_empty() && parent != self.parent(m);
+        is_elsewhere && self.children(parent)[0].iter().any(|&other| gives(other))
+            || side != Side::Apart && self.namesakes(n).any(|other| other != m && gives(other))
     }
 
     /// Has a parent a normalisation whose number is beyond those of its layers, as `bn3` is of two convolutions? Where they come first,
@@ -133,7 +139,8 @@ impl<'a> Partners<'a> {
     pub fn ends_with_norm(&self, parent: &str) -> bool {
         let [layers, norms] = self.children(parent);
         let last = |modules: &[usize]| {
-            let keys = modules.iter().map(|&m| &*self.parts[m].key).filter(|key| !key.is_empty());
+            let keys = modules.iter().map(|&m| &*self.parts[m].key);
+            let keys = keys.filter(|key| key.starts_with(|c: char| c.is_ascii_digit()));
             keys.max_by(|a, b| natural(a, b))
         };
         match (last(layers), last(norms)) {

@@ -169,3 +169,30 @@ fn four_rows_may_be_a_bias_and_three_of_a_normalisation() {
         assert!(!said(&rows(5), of.as_ref()).expect("a bias, and four rows"));
     }
 }
+
+#[test]
+fn a_dense_layer_has_no_number_of_a_convolution() {
+    // All of one width, so that any could have any.
+    let conv = r#"{"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": false}, {"type": "scale"}, {"type": "relu"},"#;
+    let dense = r#"{"type": "dense", "units": 4, "bias": false}, {"type": "scale"}, {"type": "relu"}"#;
+    let tail = r#"{"type": "global_avg_pool2d"}, {"type": "flatten"},"#;
+    let json =
+        format!(r#"{{"input": [2, 6, 6], "layers": [{conv} {conv} {tail} {dense}, {{"type": "dense", "units": 3}}]}}"#);
+    let network = Network::from_json(&json).expect("a network");
+    for last in ["bn3", "bn_fc"] {
+        let names = ["conv1", "bn1", "conv2", "bn2", "fc1", last, "fc2"];
+        assert_found(&network, &names, &[Some(&names), None]);
+    }
+}
+
+#[test]
+fn a_normalisation_before_the_last_layer_is_of_what_comes_before() {
+    let json = r#"{"input": [2, 6, 6], "layers": [{"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1},
+        {"type": "relu"}, {"type": "global_avg_pool2d"}, {"type": "flatten"}, {"type": "dense", "units": 3}]}"#;
+    let network = Network::from_json(json).expect("a network");
+    let mut given = as_torch(&network, &distinct(&network), |l, _| ["body.conv", "head.fc"][l].into());
+    let row = |leaf: &str| (format!("head.norm.{leaf}"), array(vec![4], vec![1.0; 4]));
+    given.splice(2..2, ["weight", "bias", "running_mean", "running_var"].map(row));
+    let graph = graph(&arrays(given), Some(&network), None).expect("a graph");
+    assert!(graph.notes.iter().any(|note| note.contains("right behind their layers")), "{:?}", graph.notes);
+}
