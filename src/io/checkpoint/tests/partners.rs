@@ -110,7 +110,7 @@ fn numbers_that_contradict_the_network_are_counted_apart() {
 fn one_more_normalisation_than_layers_stands_at_the_end_where_the_first_is_ahead() {
     let conv = r#"{"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": false}"#;
     let (scale, relu) = (r#"{"type": "scale"}"#, r#"{"type": "relu"}"#);
-    let first = format!(r#"{{"type": "conv2d", "channels": 4, "kernel": 1, "bias": false, "name": "in"}},"#);
+    let first = r#"{"type": "conv2d", "channels": 4, "kernel": 1, "bias": false, "name": "in"},"#;
     let block = format!(
         r#"{scale}, {conv}, {scale}, {relu}, {conv}, {{"type": "scale", "name": "out"}},
            {{"type": "add", "from": ["out", "in"]}},"#
