@@ -432,7 +432,7 @@ mod tests {
         {
             let line = format!("convert m.onnx --to json {option}");
             let words: Vec<String> = line.split(' ').map(String::from).collect();
-            let refused = open(&parse(&words).expect("words"), &[model.clone()]).expect_err(&line);
+            let refused = open(&parse(&words).expect("words"), std::slice::from_ref(&model)).expect_err(&line);
             let says = option.split_once(' ').map_or(option, |(name, _)| name);
             assert!(
                 refused.message.starts_with(&format!("{says} is of data, and m.onnx is a model without")),

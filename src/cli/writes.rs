@@ -136,7 +136,7 @@ mod tests {
     fn an_onnx_file_is_written_of_one_that_was_read() {
         let case = File::new("m.json", &include_bytes!("../../tests/golden/mlp_bias.json")[..]);
         for line in ["train m.json --out x.onnx", "convert m.json --to onnx"] {
-            let refused = open(&parsed(line), &[case.clone()]).expect_err(line);
+            let refused = open(&parsed(line), std::slice::from_ref(&case)).expect_err(line);
             assert!(refused.message.contains("m.json: this is no ONNX file"), "{line}: {refused}");
         }
         let model = File::new("m.onnx", &include_bytes!("../../tests/fixtures/onnx/lenet.onnx")[..]);
