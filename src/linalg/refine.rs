@@ -6,9 +6,10 @@
 //! Mathias 1998). So Rayleigh quotients in double precision of what single precision has found are mostly all that is needed. η is
 //! measured: the next vector at each wanted end comes along, and what is outside ends at its value, give or take its residual.
 //!
-//! That holds where single precision has looked a second time, from another start, for what the first had not seen: as it does for
-//! several values. Of two eigenvalues nearer to each other than it tells apart, one start sees one mixture, and the other is outside of X
-//! and of all that is measured. A single value's residual has to be within the tolerance itself.
+//! But for what nobody has seen. Of two eigenvalues nearer to each other than single precision tells apart, one start vector shows one
+//! mixture; the other is outside of X and of all that is measured, as near as can be. What the mixture lacks it has in its residual, which no
+//! correction by what was seen makes smaller: so the innermost pair of an end has to be corrected until little of its residual is left,
+//! or takes the other in. (That none is between the others an earlier search has made sure of.)
 //!
 //! Where that is not enough, a residual r of a pair (θ, x) asks for the correction −(A − θ)⁻¹ r. In the subspace that Lanczos has seen A
 //! is known; outside of it are the eigenvalues that nobody looks for, near 0 beside θ.
@@ -30,6 +31,9 @@ const WHAT: &str = "eigenvectors in double precision";
 /// Values so near to each other, relative to the norm, that a correction by their distance would be rounding: their vectors are in the
 /// basis both.
 const SAME: f64 = 1e-6;
+
+/// So much of the residual that single precision left may be what corrections do not change.
+const LEFT: f64 = 1.0 / 30.0;
 
 /// A pair, and what it lacks: A x − θ x.
 struct Open {
@@ -62,10 +66,12 @@ pub(crate) async fn refine(
 ) -> Result<Option<Spectrum>> {
     let draft = Draft::new(explored, vectors, operator.len())?;
     let counts = [found.top.len(), found.bottom.len()];
-    // One more at each end of which several are wanted.
-    let guarded = counts.map(|count| count + usize::from(count > 1));
+    // One more at each end that is wanted.
+    let guarded = counts.map(|count| count + usize::from(count > 0));
     let mut basis = Projected { operator, columns: Vec::new(), products: Vec::new(), matrix: Vec::new() };
     let mut more = draft.ends(guarded).await?;
+    // Residuals of the innermost pairs that were found.
+    let mut drafted: Option<[f64; 2]> = None;
     loop {
         if basis.columns.len() + more.len() > most || !basis.extend(more).await? {
             return Ok(None);
@@ -77,7 +83,13 @@ pub(crate) async fn refine(
         let (mut ends, scale) = basis.pairs(guarded)?;
         let dominant = ends.iter().flatten().map(|open| open.pair.value.abs()).fold(0.0, f64::max);
         let is_wanted = |pair: &Eigenpair| goal != Goal::SpectralNorm || pair.value.abs() == dominant;
-        settle(&mut ends, counts, tolerance * scale, is_wanted);
+        let innermost = [0, 1].map(|end| ends[end][..counts[end]].last().map_or(0.0, |open| open.pair.residual));
+        let is_seen = match drafted {
+            Some(before) => [0, 1].map(|end| innermost[end] <= LEFT * before[end]),
+            None => [false; 2],
+        };
+        drafted.get_or_insert(innermost);
+        settle(&mut ends, counts, is_seen, tolerance * scale, is_wanted);
         let open = ends.iter().flatten().filter(|open| is_wanted(&open.pair) && !open.pair.converged);
         let worst = open.clone().map(|open| open.pair.error()).fold(0.0, f64::max);
         let progress = Progress::new("lanczos", basis.columns.len(), most);
@@ -94,18 +106,27 @@ pub(crate) async fn refine(
     }
 }
 
-/// Takes the guards from behind so many pairs of each end, and tells from them how far the values may be off.
-fn settle(ends: &mut [Vec<Open>; 2], counts: [usize; 2], tolerance: f64, is_wanted: impl Fn(&Eigenpair) -> bool) {
+/// Takes the guards from behind so many pairs of each end, and tells from them how far the values may be off; of the innermost only where
+/// all that is near them `is_seen`.
+fn settle(
+    ends: &mut [Vec<Open>; 2],
+    counts: [usize; 2],
+    is_seen: [bool; 2],
+    tolerance: f64,
+    is_wanted: impl Fn(&Eigenpair) -> bool,
+) {
     let guards: Vec<_> = ends.iter_mut().zip(counts).map(|(end, count)| end.drain(count..).next()).collect();
     let wanted = ends.iter().flatten().filter(|open| is_wanted(&open.pair));
     let length = norm(wanted.map(|open| open.pair.residual));
-    for ((end, guard), sign) in ends.iter_mut().zip(guards).zip([1.0, -1.0]) {
+    for (((end, guard), is_seen), sign) in ends.iter_mut().zip(guards).zip(is_seen).zip([1.0, -1.0]) {
+        let trusted = end.len() - usize::from(!is_seen && !end.is_empty());
         // Where what is not among the wanted begins, seen from this end.
         let rest = guard.map_or(f64::INFINITY, |Open { pair, .. }| sign * pair.value + pair.residual);
-        for Open { pair, .. } in end {
+        for (i, Open { pair, .. }) in end.iter_mut().enumerate() {
             let distance = sign * pair.value - rest;
             let bound = length * (length / distance);
-            pair.error_bound = (distance > 0.0 && bound < pair.residual && is_wanted(pair)).then_some(bound);
+            let is_told = i < trusted && distance > 0.0 && bound < pair.residual && is_wanted(pair);
+            pair.error_bound = is_told.then_some(bound);
             pair.converged = pair.error() <= tolerance;
         }
     }
