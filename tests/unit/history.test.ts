@@ -120,6 +120,14 @@ describe("History", () => {
     expect([store.state.stamp, store.state.undo]).toEqual(["a", null]);
   });
 
+  test("begins with the first network as an address puts it", async () => {
+    const { store, rest } = begun({ stamp: null, ready: false });
+    store.set({ stamp: "a", ready: true });
+    store.set({ model: model({ measuredSamples: 7 }) });
+    rest();
+    expect(store.state.undo).toBeNull();
+  });
+
   test("forgets the way on when something else is done", async () => {
     const { store, history, rest } = begun();
     store.set(sharp(1));

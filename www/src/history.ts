@@ -44,6 +44,8 @@ interface Steps {
 
 export class History {
   #steps: Steps = { past: [], present: null, future: [] };
+  /** While there is no step: what is to be the first. An address may still be putting it where it says. */
+  #first: Step | null = null;
   /** What the steps were before those that the page is on its way to. */
   #before: Steps | null = null;
   #asked = 0;
@@ -133,10 +135,15 @@ export class History {
     return this.#steps.present !== null && !this.#before && state.task !== "starting" && stepNow(state) === null;
   }
 
-  /** Another network is on the stage, or the first: that is a step however soon the next one follows. */
+  /** Another network is on the stage: that is a step however soon the next one follows, and so is the first, as it was shown last. */
   #isOfOther(): boolean {
     const now = this.#now();
-    return now !== null && now.stamp !== this.#steps.present?.stamp;
+    if (now === null) return false;
+    if (this.#steps.present === null) {
+      if (this.#first && this.#first.stamp !== now.stamp) this.#steps.present = this.#first;
+      this.#first = now;
+    }
+    return this.#steps.present !== null && now.stamp !== this.#steps.present.stamp;
   }
 
   #note(): void {
@@ -149,6 +156,7 @@ export class History {
       this.#steps = isOther
         ? { past: [...past, present].slice(-MOST), present: now, future: [] }
         : { past, present: now, future };
+      this.#first = null;
     }
     this.#say();
   }
