@@ -36,20 +36,23 @@ export class Experiments {
 
   async ends(job: Job, point: Point): Promise<void> {
     const { spectrumChoice } = this.store.state;
-    const isThere = stays(this.store, point);
-    job.checkpoint();
-    const spectrum = await this.client.call((lab) => lab.spectrum(point, spectrumChoice));
-    job.checkpoint();
-    if (isThere()) this.store.set({ spectra: { ...this.store.state.spectra, [point]: spectrum } });
+    const ends = await this.#at(job, point, (lab) => lab.spectrum(point, spectrumChoice));
+    if (ends) this.store.set({ spectra: { ...this.store.state.spectra, [point]: ends } });
   }
 
   async density(job: Job, point: Point): Promise<void> {
     const { spectrumChoice } = this.store.state;
+    const density = await this.#at(job, point, (lab) => lab.density(point, spectrumChoice));
+    if (density) this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
+  }
+
+  /** What the worker says of a point; null where that is elsewhere by then. */
+  async #at<T>(job: Job, point: Point, ask: (lab: Lab) => Promise<Outcome<T>>): Promise<T | null> {
     const isThere = stays(this.store, point);
     job.checkpoint();
-    const density = await this.client.call((lab) => lab.density(point, spectrumChoice));
+    const found = await this.client.call(ask);
     job.checkpoint();
-    if (isThere()) this.store.set({ densities: { ...this.store.state.densities, [point]: density } });
+    return isThere() ? found : null;
   }
 
   async valley(job: Job): Promise<void> {

@@ -106,9 +106,12 @@ export function withLandscape(state: State, landscapeChoice: LandscapeChoice): P
   const { atBent: atBentBefore, ...before } = state.landscapeChoice;
   const isKept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
   const { lines, surfaces, growing } = isKept ? state : FIRST_STATE;
-  // The twin's coarse look is along the directions before, whatever was changed.
   return {
-    ...{ landscapeChoice, growing: only(growing), lines: only(lines), surfaces: only(surfaces) },
+    landscapeChoice,
+    growing: only(growing),
+    lines: only(lines),
+    surfaces: only(surfaces),
+    // The twin's coarse look is along the directions before, whatever was changed.
     preview: null,
   };
 }

@@ -98,10 +98,8 @@ export class Twin {
 
   /** Puts the twin there; nothing is computed. */
   put(bend: Bend, sharpness: Sharpness): void {
-    this.page.store.set({
-      ...{ bend, sharpness, dinh: this.#dinhAt(sharpness.decades) },
-      ...withoutTwin(this.page.store.state),
-    });
+    const dinh = this.#dinhAt(sharpness.decades);
+    this.page.store.set({ bend, sharpness, dinh, ...withoutTwin(this.page.store.state) });
   }
 
   /** The constructions are asked for as much as the slider says, whichever way it bends. */
