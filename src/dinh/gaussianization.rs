@@ -4,6 +4,7 @@
 //! apart there. So it is smooth and strictly increasing, with the derivative F′(x) / φ(u), and no sample lies in a tail beyond all
 //! kernels. Tails are known by their logarithms, so that u is finite however far x lies from the samples.
 
+use crate::numbers::largest;
 use crate::sorting::sort_by;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, TAU};
 
@@ -27,6 +28,14 @@ pub(super) struct Marginal {
     widths: Vec<f64>,
 }
 
+/// Deviations up to this share of a feature's largest number are rounding.
+const CONSTANT: f64 = 1e-9;
+
+/// Is a feature of this standard deviation, whose largest number is so large, the same in every sample?
+pub(super) fn is_constant(deviation: f64, size: f64) -> bool {
+    deviation <= CONSTANT * size.max(f64::MIN_POSITIVE)
+}
+
 impl Marginal {
     /// Of the samples' values, which are sorted.
     pub fn of(values: &mut [f64]) -> Self {
@@ -34,8 +43,7 @@ impl Marginal {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count;
         let deviation = (values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
-        let is_constant = deviation <= 1e-9 * values.iter().fold(f64::MIN_POSITIVE, |m, x| f64::max(m, x.abs()));
-        if is_constant {
+        if is_constant(deviation, largest(values.iter().copied())) {
             return Self { centers: vec![mean], widths: vec![1.0] };
         }
         let kernels = values.len().min(KERNELS);

@@ -5,7 +5,7 @@
 use nalgebra::{DMatrix, DVector};
 use serde::Serialize;
 
-use super::gaussianization::Marginal;
+use super::gaussianization::{Marginal, is_constant};
 use super::input_gradients::{input_gradients, of_output};
 use super::{OutputChange, outputs_at};
 use crate::control::Control;
@@ -22,9 +22,6 @@ const GROUP: usize = 256;
 
 /// Variances up to this share of the largest count as 0, and are left as they are.
 const FLOOR: f64 = 1e-12;
-
-/// Deviations up to this share of a feature's largest number are rounding.
-const CONSTANT: f64 = 1e-9;
 
 /// An invertible map of inputs, x = ξ(u): x = A u + c, or the inverse of gaussianisation.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,8 +67,8 @@ impl InputMap {
         x().for_each(|(feature, x)| square[feature] += (x - mean[feature]).powi(2) / count);
         x().for_each(|(feature, x)| size[feature] = f64::max(size[feature], x.abs()));
         let factor = |i: usize| match square[i / area].sqrt() {
-            deviation if deviation > CONSTANT * size[i / area] => deviation,
-            _ => 1.0,
+            deviation if is_constant(deviation, size[i / area]) => 1.0,
+            deviation => deviation,
         };
         Self::diagonal((0..width).map(factor).collect(), (0..width).map(|i| mean[i / area]).collect())
     }

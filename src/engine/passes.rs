@@ -132,6 +132,16 @@ impl Engine {
         self.executor.batch_gradient(theta, rows, gradient, out, index).await
     }
 
+    /// The CPU in double precision, at the prepared point.
+    ///
+    /// # Errors
+    /// `InvalidParameters` if no point is prepared; `TooLarge`; the device's.
+    pub(crate) async fn in_f64_here(&self) -> Result<Engine> {
+        let precise = self.in_f64()?;
+        precise.prepare(&self.parameters()?).await?;
+        Ok(precise)
+    }
+
     /// Numbers that were counted over the samples that are here ([`crate::Problem::held`]) become those over all samples.
     ///
     /// # Errors

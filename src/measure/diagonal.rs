@@ -5,7 +5,7 @@
 //! diagonal too; D H D has the entries of D² before it, and the Levi-Civita connection adds, for a block w with gradient g,
 //! the diagonal of w gᵀ + g wᵀ − (w·g) I.
 
-use super::evaluator::{in_f64, is_lost};
+use super::evaluator::is_lost;
 use super::{has_exact_trace, petzka};
 use crate::control::Control;
 use crate::engine::{Engine, Segments, ensure_number};
@@ -42,7 +42,7 @@ pub async fn exact_diagonal(
     // As in the sweep of traces.
     let is_lost = |layer: &ParametricLayer| is_lost(engine, entries[layer.weight.clone()].iter().sum());
     if network.layout().layers().iter().any(is_lost) {
-        return Box::pin(exact_diagonal(&in_f64(engine).await?, kind, control)).await;
+        return Box::pin(exact_diagonal(&engine.in_f64_here().await?, kind, control)).await;
     }
     if let Some(metric) = kind.whole.metric() {
         entries.iter_mut().zip(metric.scale(engine, &theta)?).for_each(|(entry, d)| *entry = *entry * d * d);

@@ -65,13 +65,6 @@ pub(super) fn is_lost(engine: &Engine, sum: f64) -> bool {
     engine.info().precision == Precision::F32 && sum.abs() < LOST
 }
 
-/// The CPU in double precision, at the same point.
-pub(super) async fn in_f64(engine: &Engine) -> Result<Engine> {
-    let precise = engine.in_f64()?;
-    precise.prepare(&engine.parameters()?).await?;
-    Ok(precise)
-}
-
 /// Measures at an engine's prepared point.
 pub struct Evaluator<'a, 'c> {
     known: Known<'a, 'c>,
@@ -119,7 +112,7 @@ impl<'a, 'c> Evaluator<'a, 'c> {
     }
 
     async fn value_in_f64(&self, measure: &'static Measure) -> Result<MeasureValue> {
-        let precise = in_f64(self.known.engine).await?;
+        let precise = self.known.engine.in_f64_here().await?;
         let mut evaluator = Evaluator::new(&precise, self.known.options, &[measure], &self.known.control).await?;
         let found = measure.compute(&mut evaluator.known).await?;
         Ok(MeasureValue { precision: Some(Precision::F64), ..found })

@@ -346,8 +346,7 @@ impl Named<'_> {
         if self.engine.info().precision == Precision::F64 {
             return Ok(None);
         }
-        let precise = self.engine.in_f64()?;
-        precise.prepare(&self.engine.parameters()?).await?;
+        let precise = self.engine.in_f64_here().await?;
         let operator = self.kind.arithmetic(&precise).await?;
         let vectors = operator.vectors();
         let (n, columns) = (operator.len(), x.len() / operator.len());

@@ -5,7 +5,7 @@ import type { Client } from "./client";
 import { wantsValley } from "./constructions";
 import { LabError } from "./errors";
 import type { Job } from "./jobs";
-import { same } from "./link";
+import { same } from "./same";
 import { withoutTwin } from "./states";
 import { type Dinh, type Finding, found, type Store } from "./store";
 import type { AskedWith, Construction, Outcome, Point, SharpenChoice } from "./worker/protocol";

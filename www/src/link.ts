@@ -7,6 +7,7 @@ import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
 import { CONSTRUCTIONS, choiceOf } from "./constructions";
 import { isArrival } from "./kept";
 import { MNIST_SAMPLES } from "./networks";
+import { same } from "./same";
 import { seedsOf, TABLES } from "./seeds";
 import { type SpacesChoice, spacesOf, spacesText } from "./spaces/settings";
 import { SPECTRUM } from "./states";
@@ -52,8 +53,6 @@ export interface Link {
   /** It says nothing of the stage, which stays as it is. */
   leavesStage: boolean;
 }
-
-export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** What stands behind `#/part`; null where no address holds the state: of files, and of a training that was stopped. */
 export function queryOf(state: State): string | null {

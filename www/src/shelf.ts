@@ -3,6 +3,7 @@
 import { transaction } from "./database";
 import { ARRIVAL, isArrival } from "./kept";
 import { Needs, neededAnywhere, onChange } from "./other-tabs";
+import { same } from "./same";
 import type { State, Store } from "./store";
 import { STAMP } from "./worker/last";
 
@@ -79,7 +80,7 @@ export class Shelf {
     const { stamp, shelf } = this.store.state;
     const before = shelf.find((entry) => entry.stamp === stamp);
     const now = noted(this.store.state, before);
-    if (now === null || JSON.stringify(before) === JSON.stringify(now)) return;
+    if (now === null || same(before, now)) return;
     await this.#change(now.stamp, (known) => ({
       ...now,
       name: known?.name ?? null,

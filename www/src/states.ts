@@ -4,6 +4,7 @@ import { type Arrival, LANDSCAPE, MODEL, TRAINING } from "./arrival/arrival";
 import { noBend } from "./bends";
 import { FIRST_LOOK } from "./charts/camera";
 import type { Snapshot } from "./kept";
+import { same } from "./same";
 import { NO_DINH, NO_VALUES, NOT_SHARP, type PerPoint, type State } from "./store";
 import type { LandscapeChoice, SpectrumChoice } from "./worker/protocol";
 
@@ -104,7 +105,7 @@ export function withoutTwin(state: State): Partial<State> {
 export function withLandscape(state: State, landscapeChoice: LandscapeChoice): Partial<State> {
   const { atBent, ...now } = landscapeChoice;
   const { atBent: atBentBefore, ...before } = state.landscapeChoice;
-  const isKept = JSON.stringify(now) === JSON.stringify(before) && atBent !== atBentBefore;
+  const isKept = same(now, before) && atBent !== atBentBefore;
   const { lines, surfaces, growing } = isKept ? state : FIRST_STATE;
   return {
     landscapeChoice,
@@ -142,9 +143,9 @@ export function knownSince(shown: Snapshot, now: State, isSame: boolean): Snapsh
   if (!isMeasuredSo) return { ...shown, ...tables };
   const later = <T>(before: PerPoint<T>, { trained }: PerPoint<T>): PerPoint<T> =>
     trained === undefined ? before : { trained, ...before };
-  const along = ({ landscapeChoice: { atBent: _, ...choice } }: Snapshot): string => JSON.stringify(choice);
-  const isAlong = along(shown) === along(now);
-  const isOf = JSON.stringify(shown.spectrumChoice) === JSON.stringify(now.spectrumChoice);
+  const along = ({ landscapeChoice: { atBent: _, ...choice } }: Snapshot) => choice;
+  const isAlong = same(along(shown), along(now));
+  const isOf = same(shown.spectrumChoice, now.spectrumChoice);
   return {
     ...shown,
     ...tables,

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::matching::Matching;
 use super::modules::{Kind, Module};
 use super::partners::without_numbers;
-use super::{natural, proposal, slots};
+use super::{first_of, natural, proposal, slots};
 use crate::error::{Result, ensure};
 use crate::io::Elements;
 use crate::network::Source;
@@ -98,11 +98,7 @@ impl Matching<'_> {
             (!is_known).then_some(module.name.as_str())
         };
         let names: Vec<&str> = self.chosen.iter().enumerate().filter_map(is_doubtful).collect();
-        match names[..] {
-            [] => None,
-            [one] => Some(one.into()),
-            [first, ref others @ ..] => Some(format!("{first} and {} more", others.len())),
-        }
+        first_of(&names)
     }
 
     /// Says where normalisations were put that the network has no scales for, and behind which of their layers a list has something

@@ -63,8 +63,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     };
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
     graph.notes.extend(guessed(&modules, arrays));
-    if let [first, others @ ..] = &four_rows[..] {
-        let all = if others.is_empty() { first } else { &format!("{first} and {} more", others.len()) };
+    if let Some(all) = first_of(&four_rows) {
         graph.notes.push(format!(
             "the four rows behind {all} were taken for γ, β, mean and variance: a layer with a bias has that and three where its \
              normalisation is without γ or β (Keras' scale=False and center=False); if so, name the arrays"
@@ -79,6 +78,13 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
 /// Does no array's name say what it is of a layer?
 fn are_nameless(arrays: &Arrays) -> bool {
     !arrays.arrays.iter().any(|(name, _)| is_of_a_layer(name))
+}
+
+/// The first of these names and how many others there are; `None` of none.
+fn first_of(names: &[impl AsRef<str>]) -> Option<String> {
+    let [first, others @ ..] = names else { return None };
+    let first = first.as_ref();
+    Some(if others.is_empty() { first.into() } else { format!("{first} and {} more", others.len()) })
 }
 
 /// What was taken for weights though nothing says so, a sentence each.
@@ -96,8 +102,7 @@ fn guessed(modules: &[Module], arrays: &Arrays) -> Vec<String> {
         matches!(array.elements(), Elements::U8(_) | Elements::I64(_)).then(|| name.to_owned())
     };
     let whole: Vec<String> = modules.iter().filter_map(is_whole).collect();
-    if let [first, others @ ..] = &whole[..] {
-        let all = if others.is_empty() { first } else { &format!("{first} and {} more", others.len()) };
+    if let Some(all) = first_of(&whole) {
         notes.push(format!(
             "{all} are whole numbers, and were taken as they are: a model that was quantised has scales beside them, and must be saved \
              before it is"

@@ -10,7 +10,7 @@ mod sampled;
 pub use features::{FeatureMatrix, FeatureRobustness, NoiseInjection, feature_robustness, noise_injection};
 pub use sampled::{SampledTraces, sampled_traces};
 
-use super::evaluator::{in_f64, is_lost};
+use super::evaluator::is_lost;
 use super::known::Known;
 use super::row::{ALWAYS, AtPoint, Compute, Cost, Domain, Family, LAYERWISE};
 use super::{Measure, MeasureValue};
@@ -198,7 +198,7 @@ pub(crate) async fn sweep(engine: &Engine, control: &Control<'_>) -> Result<Vec<
         }
     }
     if layers.iter().any(|layer| is_lost(engine, layer.weight_trace)) {
-        return Box::pin(sweep(&in_f64(engine).await?, control)).await;
+        return Box::pin(sweep(&engine.in_f64_here().await?, control)).await;
     }
     Ok(layers)
 }

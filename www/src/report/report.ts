@@ -5,6 +5,7 @@ import { transaction } from "../database";
 import { LabError } from "../errors";
 import { VERSION } from "../figures/version";
 import type { Piece } from "../plan";
+import { same } from "../same";
 import type { State } from "../store";
 import type { TrainChoice } from "../worker/protocol";
 import { withCamelCase } from "./names";
@@ -111,7 +112,7 @@ export function goesOn({ report, stamp }: { report: FullReport; stamp: string | 
     stamp !== null &&
     stamp === state.stamp &&
     report.samples === model?.measuredSamples &&
-    JSON.stringify(report.backend) === JSON.stringify(engine?.info)
+    same(report.backend, engine?.info)
   );
 }
 

@@ -3,6 +3,7 @@
 import { Client } from "../client";
 import { LabError } from "../errors";
 import type { Messages } from "../messages";
+import { same } from "../same";
 import { type State, Store } from "../store";
 import type { Curvature, Rescaling, RunPoint, Setting, SpacesApi, SpacesEvent, Speed } from "../worker/spaces-protocol";
 import { EXPERIMENTS } from "./experiments";
@@ -96,7 +97,7 @@ export class SpacesApp {
 
   async #follow(): Promise<void> {
     const { spaces } = this.page.state;
-    if (!spaces || JSON.stringify(spaces) === JSON.stringify(this.#chosen)) return;
+    if (!spaces || same(spaces, this.#chosen)) return;
     this.choose(spaces.experiment);
     // Whoever keeps what is there has the setting that it is of.
     if (!(await this.set(spaces.setting))) this.#tell();
@@ -108,8 +109,7 @@ export class SpacesApp {
   }
 
   #tell(): void {
-    if (JSON.stringify(this.page.state.spaces) !== JSON.stringify(this.#chosen))
-      this.page.set({ spaces: this.#chosen });
+    if (!same(this.page.state.spaces, this.#chosen)) this.page.set({ spaces: this.#chosen });
   }
 
   choose(experiment: ExperimentId): void {
@@ -120,7 +120,7 @@ export class SpacesApp {
   async set(setting: Setting): Promise<boolean> {
     await this.#read;
     const { state } = this.store;
-    if (JSON.stringify(setting) === JSON.stringify(state.setting)) return true;
+    if (same(setting, state.setting)) return true;
     const runs = [...state.curves.values()].flat().filter(isEnded).length;
     if (state.task === "training" || (runs > 0 && !(await this.mayForget(runs)))) return false;
     this.store.set({ setting, curves: new Map(), curvature: null, here: new Set() });

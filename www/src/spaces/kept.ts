@@ -1,7 +1,7 @@
 /** What the runs have come to, kept in the browser: a long setting takes hours, and a reload should take none of them. */
 
 import { transaction } from "../database";
-import { same } from "../link";
+import { same } from "../same";
 import type { SpacesState } from "./app";
 import type { Curve, Curves } from "./results";
 

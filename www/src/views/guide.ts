@@ -6,6 +6,7 @@ import type { Beginning } from "../arrival/load";
 import { Player } from "../arrival/player";
 import { factor } from "../format";
 import { SWINGS } from "../gauges";
+import { same } from "../same";
 import { place, within } from "./place";
 
 /** Where the twin is brought, in powers of ten. */
@@ -112,7 +113,7 @@ export function guideView(app: App, beginning: Promise<Beginning>, control: HTML
       arrival !== null &&
       training?.loss === arrival.training.loss &&
       model?.measuredSamples === arrival.model.measuredSamples &&
-      JSON.stringify(landscapeChoice) === JSON.stringify(LANDSCAPE);
+      same(landscapeChoice, LANDSCAPE);
     next.hidden = !isThere;
     if (isThere) return;
     player.stop();
