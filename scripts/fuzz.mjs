@@ -40,7 +40,7 @@ function number(text, name) {
 }
 
 /** Resolves with the number of kinds of failure. */
-export async function runFuzz({ minutes, seed, chosen, only }) {
+async function search({ minutes, seed, chosen, only }) {
   console.log(`seed ${seed}, ${minutes} minutes on ${chosen.join(", ")}, ${availableParallelism()} processors`);
   if (chosen.includes("wasm") || chosen.includes("chrome")) await buildWasm();
   const start = performance.now();
@@ -67,7 +67,7 @@ async function main() {
   const chosen = values.target === "all" ? all : list(values.target ?? "wasm", all, "target");
   const only = values.only === undefined ? undefined : list(values.only, Object.keys(kinds), "kind");
   const minutes = number(values.minutes ?? "1", "minutes");
-  const failures = await runFuzz({ minutes, seed: values.seed ?? `${Date.now() % 1e6}`, chosen, only });
+  const failures = await search({ minutes, seed: values.seed ?? `${Date.now() % 1e6}`, chosen, only });
   if (failures > 0) process.exitCode = 1;
 }
 

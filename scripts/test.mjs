@@ -7,7 +7,6 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildSite } from "./build.mjs";
-import { runFuzz } from "./fuzz.mjs";
 import { driverCapabilities, findChrome, findDriver, findFirefox, noFirefox } from "./lib/browser.mjs";
 import { hasMpi, noMpi } from "./lib/mpi.mjs";
 import { begin, beginNode, Failure, fail, root, run, runNode, seconds } from "./lib/process.mjs";
@@ -66,11 +65,10 @@ function browserCommand(webgpu) {
   return ["wasm-pack", args, { env }];
 }
 
-const beginBrowserTests = (webgpu) => begin(...browserCommand(webgpu));
+const ofBegun = (begun) => heard((options) => begun.end(options));
 
-async function browserTests(webgpu, begun) {
-  const [command, args, { env }] = browserCommand(webgpu);
-  const output = await heard((options) => begun?.end(options) ?? run(command, args, { ...options, env }));
+async function browserTests(begun) {
+  const output = await ofBegun(begun);
   // A file without tests for the browser ends with 0 too; if no file has any, nothing was tested.
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
@@ -101,22 +99,16 @@ async function firefoxTests() {
   await script("tests/page/run.mjs", ["--only", "firefox"]);
 }
 
-/** The program as the native tests have built it: `cargo build` would compile all of it anew, with other features of what it depends on. */
-async function rankTests() {
+async function rankTests(begun) {
   if (!hasMpi()) throw new Skipped(noMpi);
-  await cargo("test", "--no-run", ...nativeTests, ...features());
-  await heard((options) => runNode("tests/ranks.mjs", [], options));
+  await ofBegun(begun);
 }
 
 /** The same cases every time; but for those that a busy computer's clock would decide, which `npm run fuzz` has too. */
-async function someFuzz() {
-  const only = ["files", "options", "hostile", "extremes", "invariance"];
-  const failures = await runFuzz({ minutes: 0.5, seed: "npm test", chosen: ["wasm"], only });
-  if (failures > 0) throw new Failure(`${failures} kinds of failure, in target/fuzz/`);
-}
+const someFuzz = ["--minutes", "0.5", "--seed", "npm test", "--only", "files,options,hostile,extremes,invariance"];
 
-// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out. `begin` begins a step when the
-// one that `beside` names is run, or with the first.
+// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out. `begin` begins a step beside the one that
+// `beside` names, or when it is its turn.
 const steps = [
   { name: "format", group: "rust", says: "cargo fmt", work: () => cargo("fmt", "--check") },
   {
@@ -152,25 +144,31 @@ const steps = [
     says: "cargo doc",
     work: () => run("cargo", ["doc", "--no-deps"], { env: { RUSTDOCFLAGS: "-D warnings" } }),
   },
-  { name: "ranks", group: "rust", says: "the program over ranks that MPI connects", work: rankTests },
   // Before the tests in the browser, which are linked with what it leaves.
   // It begins with the first step, since each of its modules is compiled by one core, and nothing before this place reads them.
   {
     name: "build",
     group: "web",
     says: "the package: wasm and data",
+    beside: "format",
     begin: () => beginNode("scripts/build.mjs"),
     work: (begun) => begun.end(),
   },
-  { name: "webgpu", group: "wasm", says: "wasm tests in Chrome with WebGPU", work: () => browserTests(true) },
+  {
+    name: "webgpu",
+    group: "wasm",
+    says: "wasm tests in Chrome with WebGPU",
+    begin: () => begin(...browserCommand(true)),
+    work: browserTests,
+  },
   {
     name: "cpu",
     group: "wasm",
     says: "wasm tests in Chrome without WebGPU, relaxed SIMD",
     // Both are compiled by one core each, and a software adapter compiles its kernels by one.
     beside: "webgpu",
-    begin: () => beginBrowserTests(false),
-    work: (begun) => browserTests(false, begun),
+    begin: () => begin(...browserCommand(false)),
+    work: browserTests,
   },
   {
     name: "lint",
@@ -193,6 +191,16 @@ const steps = [
   },
   { name: "site", group: "web", says: "the page, bundled", needs: ["build"], work: buildSite },
   {
+    name: "fuzz",
+    group: "web",
+    says: "some of the fuzzer",
+    needs: ["build"],
+    // All of these take one core.
+    beside: "lint",
+    begin: () => beginNode("scripts/fuzz.mjs", someFuzz),
+    work: ofBegun,
+  },
+  {
     name: "page",
     group: "web",
     says: "the page in Chrome",
@@ -207,7 +215,15 @@ const steps = [
     needs: ["build"],
     work: () => script("tests/package/run.mjs"),
   },
-  { name: "fuzz", group: "web", says: "half a minute of the fuzzer", needs: ["build"], work: someFuzz },
+  {
+    name: "ranks",
+    group: "rust",
+    says: "the program over ranks that MPI connects",
+    // Both leave processors idle; what measures times goes before.
+    beside: "package",
+    begin: () => (hasMpi() ? beginNode("tests/ranks.mjs") : undefined),
+    work: rankTests,
+  },
 ];
 
 function chosen() {
@@ -228,7 +244,7 @@ function chosen() {
 }
 
 /** Runs one step; the outcome is its row in the table. */
-async function attempt({ name, says, needs = [], work }, outcomes, begun) {
+async function attempt({ name, says, needs = [], begin, work }, outcomes, begun) {
   console.log(`\n=== ${name}: ${says}`);
   const start = performance.now();
   let problem = "";
@@ -237,7 +253,7 @@ async function attempt({ name, says, needs = [], work }, outcomes, begun) {
   try {
     const failed = needs.filter((need) => outcomes.some((outcome) => outcome.name === need && outcome.problem !== ""));
     if (failed.length > 0) throw new Failure(`needs ${failed.join(" and ")}, which failed`);
-    await work(begun);
+    await work(begun ?? begin?.());
   } catch (error) {
     if (error instanceof Skipped) skipped = error.message;
     else problem = error instanceof Failure ? error.message : `${error.stack}`;
@@ -252,12 +268,8 @@ async function test() {
   // Without what it needs every step would fail for the same reason.
   if (outcomes[0].problem === "") {
     const begun = new Map();
-    const beginBeside = (name) => {
-      for (const step of plan) if (step.begin && step.beside === name) begun.set(step, step.begin());
-    };
-    beginBeside(undefined);
     for (const step of plan) {
-      beginBeside(step.name);
+      for (const other of plan) if (other.beside === step.name) begun.set(other, other.begin());
       outcomes.push(await attempt(step, outcomes, begun.get(step)));
     }
   }

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { deflateRawSync } from "node:zlib";
-import { environment, fail, root } from "../scripts/lib/process.mjs";
+import { environment, fail, root, run } from "../scripts/lib/process.mjs";
 import { npy } from "./npy.mjs";
 
 const { values: options, positionals } = parseArgs({ options: { all: { type: "boolean" }, kills: { type: "string" } }, allowPositionals: true });
@@ -386,6 +386,8 @@ async function checkpoints() {
 }
 
 try {
+  // As the native tests have it: `cargo build` would compile all of it anew, with other features of what it depends on.
+  if (positionals.length === 0) await run("cargo", ["test", "--no-run", "--test", "*", "--features", "mpi"]);
   const all = [goldenCases, commands, shares, memory, faults, ends, checkpoints];
   for (const part of options.kills === undefined ? all : [checkpoints]) {
     const start = performance.now();

