@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use isoflat::Progress;
@@ -61,18 +61,29 @@ impl ProgressLine {
 /// How often Ctrl-C was pressed.
 static PRESSED: AtomicUsize = AtomicUsize::new(0);
 
+/// Is it said what was heard?
+static IS_TOLD: AtomicBool = AtomicBool::new(false);
+
 /// Ctrl-C: the first asks the work to finish, a second ends the program. With MPI other signals that ask for an end are heard too: that is
-/// how `mpirun` and batch systems hand it on.
+/// how `mpirun` and batch systems hand it on. Once this is dropped there is nothing to finish: where one rank has ended with a fault,
+/// `mpirun` asks the others to end too, and who has told that fault already has no more to say.
 pub struct Interrupts;
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        IS_TOLD.store(false, Ordering::SeqCst);
+    }
+}
 
 impl Interrupts {
     /// Listens from now on, and where it is to be said, says what was heard.
     pub fn listen(is_told: bool) -> Result<Self, String> {
-        ctrlc::set_handler(move || {
+        IS_TOLD.store(is_told, Ordering::SeqCst);
+        ctrlc::set_handler(|| {
             if PRESSED.fetch_add(1, Ordering::SeqCst) > 0 {
                 std::process::exit(exit::INTERRUPTED.into());
             }
-            if is_told {
+            if IS_TOLD.load(Ordering::SeqCst) {
                 eprintln!("\nisoflat: finishing with what there is; Ctrl-C again ends at once");
             }
         })
