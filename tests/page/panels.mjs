@@ -177,11 +177,13 @@ export async function checkSpectrum(lab, check, { part, points }) {
     integrals.length === points.length && integrals.every((integral) => Math.abs(integral - 1) < 0.01),
     integrals.map((integral) => integral.toFixed(4)).join(", "),
   );
-  check(
-    "both are drawn",
-    (await lab.count("isoflat-spectrum .ends .dots")) === points.length &&
-      (await lab.count("isoflat-spectrum .curve")) === points.length,
-  );
+  // A chart is drawn a moment after its numbers are there.
+  const areDrawn = async (name) => {
+    const found = page.locator(`isoflat-spectrum ${name}`);
+    await found.nth(points.length - 1).waitFor({ state: "attached" });
+    return (await found.count()) === points.length;
+  };
+  check("both are drawn", (await areDrawn(".ends .dots")) && (await areDrawn(".curve")));
 }
 
 /** Over all parameters it takes a while: long enough to be stopped. */
