@@ -1,21 +1,20 @@
 import type { OpenedData } from "./files.js";
 
 declare global {
-  // What is named here of browsers, for programs that have no types of theirs (`lib` without "DOM"): those that have add to it.
+  // What is named here of browsers, for programs that have no types of theirs (`lib` without "DOM"): those that have add to it. By
+  // methods: a property would have to be one wherever else it is declared, and Cloudflare's are accessors.
   interface AbortSignal {
-    readonly aborted: boolean;
+    throwIfAborted(): void;
   }
   interface Blob {
-    readonly size: number;
+    arrayBuffer(): Promise<ArrayBuffer>;
   }
-  interface File extends Blob {
-    readonly name: string;
-  }
+  interface File extends Blob {}
   interface Request {
-    readonly url: string;
+    clone(): Request;
   }
   interface Response {
-    readonly ok: boolean;
+    clone(): Response;
   }
   interface URL {
     href: string;

@@ -90,7 +90,7 @@ async function test(folder) {
   }
 
   const tsc = tool("typescript", "bin", "tsc");
-  const configs = ["bundler", "node", "using", "plain", "examples"].map((name) => `tsconfig.${name}.json`);
+  const configs = ["bundler", "node", "using", "plain", "accessors", "examples"].map((name) => `tsconfig.${name}.json`);
   for (const config of configs) {
     await run(process.execPath, [tsc, "--noEmit", "-p", config], { cwd: project });
     console.log(`types agree: ${config}`);
