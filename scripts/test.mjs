@@ -65,6 +65,7 @@ function browserCommand(webgpu) {
   return ["wasm-pack", args, { env }];
 }
 
+/** The end of what was begun. */
 const ofBegun = (begun) => heard((options) => begun.end(options));
 
 async function browserTests(begun) {
@@ -107,8 +108,8 @@ async function rankTests(begun) {
 /** The same cases every time; but for those that a busy computer's clock would decide, which `npm run fuzz` has too. */
 const someFuzz = ["--minutes", "0.5", "--seed", "npm test", "--only", "files,options,hostile,extremes,invariance"];
 
-// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out. `begin` begins a step beside the one that
-// `beside` names, or when it is its turn.
+// `needs` names steps whose results a step reads; they are run before it even if --only leaves them out. `begin` begins a step beside
+// the one that `beside` names, or when it is its turn.
 const steps = [
   { name: "format", group: "rust", says: "cargo fmt", work: () => cargo("fmt", "--check") },
   {
@@ -219,7 +220,7 @@ const steps = [
     name: "ranks",
     group: "rust",
     says: "the program over ranks that MPI connects",
-    // Both leave processors idle; what measures times goes before.
+    // Both leave processors idle.
     beside: "package",
     begin: () => (hasMpi() ? beginNode("tests/ranks.mjs") : undefined),
     work: rankTests,
@@ -262,6 +263,15 @@ async function attempt({ name, says, needs = [], begin, work }, outcomes, begun)
   return { name, says, problem, skipped, remarks, time: performance.now() - start };
 }
 
+/** A step that begins beside another one. What keeps it from that is told when it is its turn. */
+function started({ begin }) {
+  try {
+    return begin();
+  } catch (error) {
+    return { end: () => Promise.reject(error) };
+  }
+}
+
 async function test() {
   const plan = chosen();
   const outcomes = [await attempt({ name: "setup", says: "what is needed", work: () => setUp({ tests: true }) }, [])];
@@ -269,7 +279,7 @@ async function test() {
   if (outcomes[0].problem === "") {
     const begun = new Map();
     for (const step of plan) {
-      for (const other of plan) if (other.beside === step.name) begun.set(other, other.begin());
+      for (const other of plan) if (other.beside === step.name) begun.set(other, started(other));
       outcomes.push(await attempt(step, outcomes, begun.get(step)));
     }
   }

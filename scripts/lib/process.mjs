@@ -90,16 +90,18 @@ export const runNode = (script, args = [], options = {}) =>
 export const beginNode = (script, args = []) => begin(process.execPath, [join(root, script), ...args]);
 
 /**
- * Begins a command beside what else runs, which goes before it. `end` waits for it, shows what it has printed, gives it to `onOutput`,
- * and rejects when it does not end with 0.
+ * Begins a command beside what else runs, which goes before it. `end` shows what it has printed and prints, waits for it, gives all of
+ * that to `onOutput`, and rejects when it does not end with 0.
  */
 export function begin(command, args, { env = {} } = {}) {
   const said = [command === process.execPath ? "node" : command, ...args].join(" ");
   const child = spawn(command, args, { cwd: root, env: { ...environment, ...env } });
   let output = "";
+  let isShown = false;
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text) => {
       output += text;
+      if (isShown) process.stdout.write(text);
     });
   }
   const over = new Promise((resolve) => {
@@ -112,8 +114,9 @@ export function begin(command, args, { env = {} } = {}) {
     // Then both go at the same pace.
   }
   const end = async ({ onOutput = () => {} } = {}) => {
-    const problem = await over;
     process.stdout.write(output);
+    isShown = true;
+    const problem = await over;
     onOutput(output);
     if (problem !== null) throw new Failure(`${said} ended with ${problem}`);
   };
