@@ -161,7 +161,17 @@ fn stored(descr: &str) -> Result<(Stored, bool)> {
         _ if kind.starts_with('O') => {
             bail!(Parse, "pickled objects are not read, as that would execute them: save arrays of numbers alone")
         }
-        _ => bail!(Parse, "arrays of type {descr} are not read: floating-point and whole numbers are"),
+        // How many of its bytes are the number, and what they mean, is the machine's own.
+        "f10" | "f12" | "f16" => bail!(
+            Parse,
+            "arrays of longdouble (float{}, {descr}) are not read, as they are different on each machine: save them as \
+             .astype(\"float64\")",
+            8 * kind[1..].parse::<usize>().unwrap_or_default()
+        ),
+        _ => bail!(
+            Parse,
+            "arrays of type {descr} are not read: floating-point numbers of 2, 4 or 8 bytes and whole numbers are"
+        ),
     };
     Ok((stored, order == ">"))
 }
@@ -262,6 +272,18 @@ mod tests {
         let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296), }\n";
         let bytes = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
         assert!(read(&bytes).is_err());
+    }
+
+    #[test]
+    fn numbers_that_a_machine_has_in_its_own_way_are_named_with_what_to_do() {
+        for (descr, name) in [("<f16", "float128"), (">f16", "float128"), ("<f12", "float96")] {
+            let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (1,), }}\n");
+            let bytes = [MAGIC, &[1, 0], &(header.len() as u16).to_le_bytes(), header.as_bytes(), &[0; 16]].concat();
+            let error = read(&bytes).expect_err("a longdouble");
+            for says in ["longdouble", name, descr, ".astype(\"float64\")"] {
+                assert!(error.message.contains(says), "{says}: {error}");
+            }
+        }
     }
 
     macro_rules! fixtures {
