@@ -29,7 +29,7 @@ pub fn graph(model: &ModelProto, bytes: u64, beside: Beside, asked: Asked) -> Re
     let all: Vec<Node> = graph.node.iter().enumerate().map(|(index, proto)| Node { proto, index }).collect();
     let ends = Ends::of(graph, &all, opset, asked.output)?;
     let nodes: Vec<Node> = all.into_iter().filter(|node| ends.needed.contains(&node.index)).collect();
-    let mut reader = Reader::new(&nodes, bytes, beside);
+    let mut reader = Reader::new(&nodes, opset, bytes, beside);
     for tensor in &graph.initializer {
         ensure!(!tensor.name.is_empty(), Parse, "the graph has an initializer without a name");
         reader.add_tensor(&tensor.name, tensor)?;

@@ -31,8 +31,35 @@ impl<'a> Ends<'a> {
         let givers = givers(nodes);
         let mut names: Vec<&'a str> = graph.output.iter().map(|info| &info.name[..]).collect();
         let mut notes = Vec::new();
+        let tensors: HashSet<&str> = graph.initializer.iter().map(|tensor| &tensor.name[..]).collect();
+        let inputs: HashSet<&str> = graph.input.iter().map(|info| &info.name[..]).collect();
+        // What is declared and not there is no second output, and says nothing of the first.
+        let is_there = |name: &str| givers.contains_key(name) || tensors.contains(name) || inputs.contains(name);
+        let absent: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
+        names.retain(|name| is_there(name));
+        if let Some(wanted) = output.filter(|wanted| absent.contains(wanted)) {
+            bail!(
+                InvalidOption,
+                "the graph declares the output {wanted}, but none of its nodes gives it; its outputs are {}",
+                names.join(", ")
+            )
+        }
+        if let (Some(first), true, None) = (absent.first(), names.is_empty(), output) {
+            bail!(
+                Parse,
+                "the graph declares the output {first}, but none of its nodes gives it: export the model again, or say by the option \
+                 output which tensor is meant"
+            )
+        }
+        if !absent.is_empty() {
+            notes.push(format!(
+                "outputs that the graph declares, but none of its nodes gives, are left out: {}",
+                listed(&absent)
+            ));
+        }
         // Classes that a model has chosen are no outputs that a loss could be of, where it has others.
-        let labels: Vec<&str> = graph.output.iter().filter(|info| is_whole(info)).map(|info| &info.name[..]).collect();
+        let labels = graph.output.iter().filter(|info| is_whole(info)).map(|info| &info.name[..]);
+        let labels: Vec<&str> = labels.filter(|name| names.contains(name)).collect();
         if output.is_none() && !labels.is_empty() && labels.len() < names.len() {
             names.retain(|name| !labels.contains(name));
             notes.push(format!("outputs of whole numbers or text are left out: {}", labels.join(", ")));
@@ -51,12 +78,18 @@ impl<'a> Ends<'a> {
             }
         };
         let Some(chosen) = chosen else { bail!(Parse, "the graph has no output") };
+        ensure!(
+            !tensors.contains(chosen) || inputs.contains(chosen),
+            InvalidNetwork,
+            "the model's output {chosen} is a tensor of the file, and does not depend on its input"
+        );
         let giver = |name: &str| givers.get(name).and_then(|&i| nodes.get(i)).copied();
         let (end, takes) = stripped(chosen, opset, nodes.len(), giver)?;
         let needed = needed(end, giver);
         let mut found = Self { output: end, needed, takes, notes };
         if output.is_none() {
-            found.ensure_intermediate(chosen, &names, opset, nodes.len(), giver)?;
+            let is_open = |name: &str| inputs.contains(name) && !tensors.contains(name);
+            found.ensure_intermediate(chosen, &names, opset, nodes.len(), giver, is_open)?;
         }
         for (node, _) in &found.takes {
             found.notes.push(format!(
@@ -67,7 +100,7 @@ impl<'a> Ends<'a> {
         Ok(found)
     }
 
-    /// Fails for outputs that do not lie on the way to the one that is taken.
+    /// Fails for outputs that do not lie on the way to the one that is taken, unless no input changes them.
     fn ensure_intermediate(
         &mut self,
         chosen: &str,
@@ -75,11 +108,17 @@ impl<'a> Ends<'a> {
         opset: i64,
         count: usize,
         giver: impl Fn(&str) -> Option<Node<'a>>,
+        is_open: impl Fn(&str) -> bool,
     ) -> Result<()> {
+        let mut fixed = Vec::new();
         // Each is followed back, and their nodes may be the same.
         for name in names.iter().skip(1).take(64) {
             let (other, _) = stripped(name, opset, count.min(8), &giver)?;
-            let is_between = giver(other).is_some_and(|node| self.needed.contains(&node.index));
+            let is_between = is_open(other) || giver(other).is_some_and(|node| self.needed.contains(&node.index));
+            if other != self.output && !is_between && !depends(other, &giver, &is_open) {
+                fixed.push(*name);
+                continue;
+            }
             ensure!(
                 other == self.output || is_between,
                 InvalidNetwork,
@@ -95,14 +134,23 @@ impl<'a> Ends<'a> {
             "the model has {} outputs, but isoflat's networks have one",
             names.len()
         );
-        if names.len() > 1 {
-            self.notes.push(format!(
-                "of the model's {} outputs, {chosen} is taken; the others lie on the way to it",
-                names.len()
-            ));
+        if !fixed.is_empty() {
+            self.notes.push(format!("outputs that no input changes are left out: {}", listed(&fixed)));
+        }
+        let count = names.len() - fixed.len();
+        if count > 1 {
+            self.notes
+                .push(format!("of the model's {count} outputs, {chosen} is taken; the others lie on the way to it"));
         }
         Ok(())
     }
+}
+
+/// Names in a sentence, of very many the first ones.
+fn listed(names: &[&str]) -> String {
+    const MOST: usize = 8;
+    let some = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{some} and {} more", names.len() - MOST) } else { some }
 }
 
 /// Has a tensor whole numbers or text?
@@ -157,6 +205,22 @@ fn needed<'a>(output: &'a str, giver: impl Fn(&str) -> Option<Node<'a>>) -> Hash
         }
     }
     found
+}
+
+/// Does a tensor hang on an input?
+fn depends<'a>(output: &'a str, giver: impl Fn(&str) -> Option<Node<'a>>, is_open: impl Fn(&str) -> bool) -> bool {
+    let (mut seen, mut open) = (HashSet::new(), vec![output]);
+    while let Some(name) = open.pop() {
+        if is_open(name) {
+            return true;
+        }
+        if let Some(node) = giver(name)
+            && seen.insert(node.index)
+        {
+            open.extend(node.proto.input.iter().filter(|name| !name.is_empty()).map(String::as_str));
+        }
+    }
+    false
 }
 
 /// Fails where what was taken off does not go over the classes.

@@ -175,8 +175,10 @@ impl<'a> Reader<'a> {
     /// A batch normalisation with the statistics that it has.
     pub(super) fn batch_norm(&mut self, node: Node<'a>) -> Result<()> {
         node.ensure_known(&["epsilon", "momentum", "training_mode", "spatial"])?;
+        // Before version 14 a second output says that it is training; since then there is a word for it, and what nobody reads is nothing.
+        let is_alone = self.opset >= 14 || node.proto.output.iter().skip(1).all(String::is_empty);
         ensure!(
-            node.int("training_mode", 0) == 0 && node.proto.output.iter().skip(1).all(String::is_empty),
+            node.int("training_mode", 0) == 0 && is_alone,
             InvalidNetwork,
             "{} takes statistics from the samples, as in training: export the model for inference (in PyTorch, model.eval())",
             node.title()

@@ -44,6 +44,8 @@ pub struct Reader<'a> {
     pub input: Vec<usize>,
     /// Axes of the model's input, in the file's order.
     pub input_axes: Vec<Axis>,
+    /// Version of the operators.
+    pub opset: i64,
     /// Samples at once, where the file fixes that.
     pub batch: Option<i64>,
     /// All nodes that the output needs, in the file's order.
@@ -64,7 +66,7 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// One that has read nothing yet.
-    pub fn new(nodes: &'a [Node<'a>], bytes: u64, beside: Beside<'a>) -> Self {
+    pub fn new(nodes: &'a [Node<'a>], opset: i64, bytes: u64, beside: Beside<'a>) -> Self {
         let mut readers: HashMap<&str, Vec<usize>> = HashMap::new();
         for (i, node) in nodes.iter().enumerate() {
             for name in node.proto.input.iter().filter(|name| !name.is_empty()) {
@@ -75,6 +77,7 @@ impl<'a> Reader<'a> {
             builder: Builder::default(),
             input: Vec::new(),
             input_axes: Vec::new(),
+            opset,
             batch: None,
             nodes,
             readers,

@@ -1,8 +1,12 @@
 //! What is refused, in words.
 
+use prost::Message;
+
 use super::super::proto::*;
+use super::super::{Asked, read};
 use super::build::*;
 use crate::error::ErrorCode;
+use crate::io::File;
 
 #[test]
 fn what_isoflat_has_no_layer_for_is_refused_with_what_would_do() {
@@ -112,6 +116,54 @@ fn outputs_of_classes_are_left_out_where_there_are_others() {
 }
 
 #[test]
+fn outputs_that_nobody_computes_or_no_input_changes_are_left_out() {
+    let of = |outputs: &[&str], output: Option<&str>| {
+        let nodes = vec![
+            node("MatMul", &["x", "w"], "y", vec![]),
+            node("Identity", &["w"], "copy", vec![]),
+            node("Relu", &["y"], "after", vec![]),
+        ];
+        let mut of = model(&[2], nodes, vec![tensor("w", &[2, 2], |i| i as f32)]);
+        of.graph.as_mut().expect("a graph").output = outputs.iter().map(|name| info(name, &[2])).collect();
+        read(&File::new("m.onnx", of.encode_to_vec()), &[], Asked { output, input: None })
+    };
+    for (outputs, says) in [
+        (&["y", "nowhere"][..], "none of its nodes gives, are left out: nowhere"),
+        (&["nowhere", "y", "x"], "none of its nodes gives, are left out: nowhere"),
+        (&["y", "w", "copy"], "no input changes are left out: w, copy"),
+        (&["y", "x"], "lie on the way"),
+    ] {
+        let graph = of(outputs, None).unwrap_or_else(|error| panic!("{outputs:?}: {error}"));
+        assert_eq!(graph.nodes.len(), 1, "{outputs:?}");
+        assert!(graph.notes.iter().any(|note| note.contains(says)), "{outputs:?}: {:?}", graph.notes);
+    }
+    let error = of(&["y", "nowhere"], Some("nowhere")).expect_err("not there");
+    assert!(error.message.contains("declares the output nowhere, but none of its nodes gives it"), "{error}");
+    assert!(of(&["nowhere"], Some("y")).is_ok());
+    // One that is there, and that depends on the input, is a second one yet.
+    assert!(of(&["y", "after", "nowhere"], None).expect_err("two").message.contains("2 outputs (y, after)"));
+}
+
+#[test]
+fn what_a_normalisation_gives_besides_is_training_in_old_versions_alone() {
+    let of = |version: i64, training: i64, reads: &str| {
+        let mut norm =
+            node("BatchNormalization", &["h", "s", "s", "s", "s"], "n", vec![int("training_mode", training)]);
+        norm.output.push("mean".into());
+        let nodes = vec![node("MatMul", &["x", "w"], "h", vec![]), norm, node("MatMul", &[reads, "v"], "y", vec![])];
+        let tensors =
+            vec![tensor("w", &[2, 2], |i| i as f32), tensor("v", &[2, 2], |i| i as f32), tensor("s", &[2], |_| 1.0)];
+        let mut model = model(&[2], nodes, tensors);
+        model.opset_import[0].version = version;
+        opened(&model).map_err(|error| error.message)
+    };
+    assert!(of(15, 0, "n").is_ok());
+    assert!(of(13, 0, "n").expect_err("training").contains("as in training"));
+    assert!(of(15, 1, "n").expect_err("training").contains("as in training"));
+    assert!(of(15, 0, "mean").expect_err("a statistic").contains("beside its first output"));
+}
+
+#[test]
 fn numbers_that_are_a_slope_too_are_not_written_back() {
     let nodes = vec![
         node("MatMul", &["x", "w"], "a", vec![]),
@@ -188,7 +240,10 @@ fn models_as_a_whole_are_refused_where_they_are_no_network() {
                 g.output.push(info("z", &[]));
             })
         }),
-        ("0 inputs", &|m| graph(m, &|g| g.output[0].name = "w".into())),
+        ("w is a tensor of the file", &|m| graph(m, &|g| g.output[0].name = "w".into())),
+        ("declares the output nowhere, but none of its nodes gives it", &|m| {
+            graph(m, &|g| g.output[0].name = "nowhere".into())
+        }),
         ("no layer between", &|m| graph(m, &|g| g.node[0] = node("Dropout", &["x"], "y", vec![]))),
         ("y is behind sigmoid", &|m| {
             graph(m, &|g| {
