@@ -110,6 +110,8 @@ pub struct Arrays {
     pub arrays: Vec<(String, Array)>,
     /// What a reader should know of how they were read.
     pub notes: Vec<String>,
+    /// Does the file say that isoflat wrote it, and gave the names?
+    pub is_own: bool,
 }
 
 impl Arrays {

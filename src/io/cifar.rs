@@ -96,7 +96,7 @@ fn read(bytes: &[u8]) -> Result<Arrays> {
         arrays.push(("coarse".into(), column(0)?));
         notes.push(COARSE.into());
     }
-    Ok(Arrays { arrays, notes })
+    Ok(Arrays { arrays, notes, ..Arrays::default() })
 }
 
 #[cfg(test)]

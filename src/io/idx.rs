@@ -97,7 +97,7 @@ fn stored(kind: u8) -> Stored {
 }
 
 fn read(file: &File, _: &[File]) -> Result<Content> {
-    Ok(Content::Arrays(Arrays { arrays: vec![(String::new(), array(&file.bytes)?)], notes: Vec::new() }))
+    Ok(Content::Arrays(Arrays { arrays: vec![(String::new(), array(&file.bytes)?)], ..Arrays::default() }))
 }
 
 /// The array that a file is.

@@ -17,7 +17,7 @@ pub(super) const FORMAT: Format = Format {
     name: "NumPy (.npy)",
     is,
     read: |file: &File, _| {
-        Ok(Content::Arrays(Arrays { arrays: vec![(name_of(file), read(&file.bytes)?)], notes: Vec::new() }))
+        Ok(Content::Arrays(Arrays { arrays: vec![(name_of(file), read(&file.bytes)?)], ..Arrays::default() }))
     },
 };
 

@@ -17,6 +17,21 @@ use crate::symmetry::Transformation;
 /// The key of the metadata.
 const KEY: &str = "isoflat";
 
+/// What weights alone say of themselves: their names are those that others give too, and factors without statistics may be anybody's.
+const WRITER: [&str; 2] = ["written_by", "isoflat"];
+
+/// The metadata of weights whose names are isoflat's.
+pub(super) fn own_weights() -> HashMap<String, String> {
+    let [key, value] = WRITER.map(str::to_owned);
+    HashMap::from([(key, value)])
+}
+
+/// Are weights with this metadata isoflat's own?
+pub(super) fn are_own(metadata: &HashMap<String, String>) -> bool {
+    let [key, value] = WRITER;
+    metadata.get(key).is_some_and(|found| found == value)
+}
+
 pub(super) const JSON: Format = Format {
     name: "isoflat JSON",
     is: |file| keys(file).is_some_and(|keys| keys.network.is_some() || keys.layers.is_some()),

@@ -9,6 +9,7 @@ use safetensors::tensor::{Dtype, Metadata, TensorInfo, TensorView, serialize};
 use super::dataset::natural;
 use super::format::{Content, Format};
 use super::numbers::{Stored, bytes_of};
+use super::own::are_own;
 use super::{Array, Arrays, Elements, File};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 
@@ -78,7 +79,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Arrays> {
     let (header, numbers) = split(bytes)?;
     let mut tensors: Vec<(String, &TensorInfo)> = header.tensors().into_iter().collect();
     tensors.sort_unstable_by(|(a, one), (b, other)| (one.data_offsets, a).cmp(&(other.data_offsets, b)));
-    let mut found = Arrays::default();
+    let is_own = header.metadata().as_ref().is_some_and(are_own);
+    let mut found = Arrays { is_own, ..Arrays::default() };
     for (name, tensor) in tensors {
         let (start, end) = tensor.data_offsets;
         let Some(bytes) = numbers.get(start..end) else { bail!(Parse, "{name} reaches beyond the end of the file") };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::own::own_weights;
 use super::{Array, Arrays, Elements, File, ModelOptions, OpenedModel, npz, onnx, open_model, safetensors};
 use crate::error::{Result, bail, ensure};
 use crate::memory::{collected, copied};
@@ -51,7 +52,7 @@ pub fn save_parameters(network: &Network, parameters: &[f64], format: SaveFormat
 
 fn write(arrays: &Arrays, format: SaveFormat) -> Result<Vec<u8>> {
     match format {
-        SaveFormat::Safetensors => safetensors::write(arrays, None),
+        SaveFormat::Safetensors => safetensors::write(arrays, arrays.is_own.then(own_weights)),
         SaveFormat::Npz => npz::write(arrays),
         SaveFormat::Onnx => bail!(InvalidOption, "parameters alone are no ONNX file: safetensors or npz have them"),
     }
@@ -69,7 +70,7 @@ fn arrays_of(opened: &OpenedModel, parameters: &[f64]) -> Result<Arrays> {
         };
         arrays.push((name.clone(), array));
     }
-    Ok(Arrays { arrays, notes: Vec::new() })
+    Ok(Arrays { arrays, notes: Vec::new(), is_own: source.is_own })
 }
 
 /// Numbers in the precision of others; in double precision where single has one of them at infinity, or nothing left of it.
@@ -99,7 +100,7 @@ fn own_arrays(network: &Network, parameters: &[f64]) -> Result<Arrays> {
             add("bias", vec![place.outputs], bias)?;
         }
     }
-    Ok(Arrays { arrays, notes: Vec::new() })
+    Ok(Arrays { arrays, notes: Vec::new(), is_own: true })
 }
 
 #[cfg(test)]
@@ -114,7 +115,7 @@ mod tests {
         let weights = |rows: usize| Elements::F32((0..3 * rows).map(|i| 0.1 * i as f32 - 0.3).collect());
         let array = |rows| Array::new(vec![rows, 3], weights(rows)).expect("a matrix");
         let arrays = vec![("0.weight".into(), array(3)), ("2.weight".into(), array(2))];
-        let model = safetensors::write(&Arrays { arrays, notes: Vec::new() }, None).expect("a file");
+        let model = safetensors::write(&Arrays { arrays, ..Arrays::default() }, None).expect("a file");
         let parameters = open(model.clone(), "m.safetensors");
         for value in [1e39, -1e300, 1e-39, -5e-324, 0.0, f64::from(f32::MAX)] {
             let moved = [&[value][..], &parameters[1..]].concat();
@@ -124,5 +125,34 @@ mod tests {
                 assert_eq!(open(saved, name), moved, "{value:e} in {name}");
             }
         }
+    }
+
+    #[test]
+    fn files_that_isoflat_wrote_say_so_of_their_scales() {
+        let json = r#"{"input": [2], "layers": [{"type": "dense", "units": 3, "bias": false}, {"type": "scale"}, {"type": "relu"},
+            {"type": "dense", "units": 2}]}"#;
+        let network = Network::from_json(json).expect("a network");
+        let parameters: Vec<f64> = (0..network.parameter_count()).map(|i| 0.1 * i as f64 - 0.4).collect();
+        let options = ModelOptions { network: Some(json.into()), ..ModelOptions::default() };
+        let is_doubted = |file: &File| {
+            let opened = open_model(std::slice::from_ref(file), &options).expect("a model");
+            assert_eq!(opened.model.parameters, parameters, "{}", file.name);
+            opened.model.notes.iter().any(|note| note.contains("without statistics: taken for scales"))
+        };
+        let own = save_parameters(&network, &parameters, SaveFormat::Safetensors).expect("a file");
+        let own = [File::new("own.safetensors", own)];
+        assert!(!is_doubted(&own[0]));
+        // With other parameters it is isoflat's file still.
+        let again = save_model(&own, &options, &parameters, SaveFormat::Safetensors).expect("a file");
+        assert!(!is_doubted(&File::new("again.safetensors", again)));
+        // PyTorch's Sequential of a normalisation over groups has these names, shapes and precision too.
+        let arrays = own_arrays(&network, &parameters).expect("arrays");
+        let others = [File::new("others.safetensors", safetensors::write(&arrays, None).expect("a file"))];
+        assert!(is_doubted(&others[0]));
+        let again = save_model(&others, &options, &parameters, SaveFormat::Safetensors).expect("a file");
+        assert!(is_doubted(&File::new("again.safetensors", again)));
+        // An archive of NumPy's has no room to say it.
+        let archive = save_parameters(&network, &parameters, SaveFormat::Npz).expect("a file");
+        assert!(is_doubted(&File::new("own.npz", archive)));
     }
 }

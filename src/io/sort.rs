@@ -62,7 +62,7 @@ mod tests {
         };
         let [matrix, row] = names.map(String::from);
         let arrays = vec![(matrix, array(vec![4, 3])), (row, array(vec![4]))];
-        File::new("a.npz", npz::write(&Arrays { arrays, notes: Vec::new() }).expect("an archive"))
+        File::new("a.npz", npz::write(&Arrays { arrays, ..Arrays::default() }).expect("an archive"))
     }
 
     #[test]

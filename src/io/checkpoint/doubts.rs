@@ -7,7 +7,6 @@ use super::modules::{Kind, Module};
 use super::partners::without_numbers;
 use super::{first_of, natural, proposal, slots};
 use crate::error::{Result, ensure};
-use crate::io::Elements;
 use crate::network::Source;
 
 /// Why factors and shifts without statistics may be no scale.
@@ -15,7 +14,7 @@ use crate::network::Source;
 pub(super) enum Doubt {
     /// They have other names than isoflat gives.
     Foreign,
-    /// Or a number that others give too, and are not in isoflat's precision.
+    /// Or a number, which others give too, in a file that does not say that isoflat wrote it.
     Unsure,
 }
 
@@ -90,11 +89,12 @@ impl Matching<'_> {
     pub fn scales_of(&self, least: Doubt) -> Option<String> {
         let is_doubtful = |(l, m): (usize, &Option<usize>)| {
             let module = &self.modules[(*m)?];
-            let Kind::Scale { weight, .. } = &module.kind else { return None };
+            if !matches!(module.kind, Kind::Scale { .. }) {
+                return None;
+            }
             let is_own = self.name(l) == Some(&module.name);
             let is_numbered = !is_own && module.name == self.layers()[l].layer.to_string();
-            let is_double = matches!(weight.1.elements(), Elements::F64(_));
-            let is_known = is_own || is_numbered && (is_double || least == Doubt::Foreign);
+            let is_known = is_own || is_numbered && (self.is_own || least == Doubt::Foreign);
             (!is_known).then_some(module.name.as_str())
         };
         let names: Vec<&str> = self.chosen.iter().enumerate().filter_map(is_doubtful).collect();

@@ -20,6 +20,8 @@ type Sides<'a> = HashMap<&'a str, Side>;
 pub(super) struct Matching<'a> {
     pub network: &'a Network,
     pub modules: &'a [Module<'a>],
+    /// Did isoflat give the modules their names?
+    pub is_own: bool,
     /// Of each layer with parameters.
     pub chosen: Vec<Option<usize>>,
     /// Of each layer with parameters, the normalisation behind it.
@@ -38,14 +40,14 @@ pub(super) struct Matched {
     pub open_rows: Vec<String>,
 }
 
-/// A network with the weights of these modules.
+/// A network with the weights of these modules, which isoflat named or others.
 ///
 /// # Errors
 /// `InvalidNetwork` where they are not those of the network.
-pub(super) fn matched(network: &Network, modules: &[Module]) -> Result<Matched> {
+pub(super) fn matched(network: &Network, modules: &[Module], is_own: bool) -> Result<Matched> {
     let count = network.layout().layers().len();
     let (chosen, behind, taken) = (vec![None; count], vec![None; count], vec![false; modules.len()]);
-    let mut matching = Matching { network, modules, chosen, behind, taken };
+    let mut matching = Matching { network, modules, is_own, chosen, behind, taken };
     matching.choose_affine()?;
     let sides = matching.choose_scales()?;
     matching.place_norms(&sides)?;

@@ -52,7 +52,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
     ensure_told(&modules, &left, arrays)?;
     let (mut graph, four_rows) = match network {
         Some(network) => {
-            let mut matched = matching::matched(network, &modules)?;
+            let mut matched = matching::matched(network, &modules, arrays.is_own)?;
             let four_rows = std::mem::take(&mut matched.open_rows);
             (matched.with_order(), four_rows)
         }
@@ -132,7 +132,7 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
     let fitting = Preset::ALL.into_iter().filter_map(|preset| {
         let network = preset.network();
         let fits = input.is_none_or(|input| input == network.input());
-        fits.then(|| matching::matched(&network, modules).ok().map(|matched| (preset, matched)))?
+        fits.then(|| matching::matched(&network, modules, arrays.is_own).ok().map(|matched| (preset, matched)))?
     });
     // Of a normalisation that computes its statistics anew, the weights fit too: nobody has said that they are scales.
     let (mut fitting, doubtful): (Vec<(Preset, Matched)>, Vec<_>) =
@@ -161,7 +161,7 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
     }
     let of = |(network, notes): (Network, Vec<String>)| -> Result<Graph> {
         ensure_ends(&network, left, arrays)?;
-        let mut graph = matching::matched(&network, modules)?.graph;
+        let mut graph = matching::matched(&network, modules, arrays.is_own)?.graph;
         graph.notes.splice(0..0, notes);
         Ok(graph)
     };

@@ -319,7 +319,7 @@ mod tests {
     fn arrays(list: &[(&str, &[usize])]) -> Arrays {
         let array = |shape: &[usize]| Array::new(shape.to_vec(), Elements::F32(vec![0.0; shape.iter().product()]));
         let arrays = list.iter().map(|(name, shape)| (name.to_string(), array(shape).expect("an array"))).collect();
-        Arrays { arrays, notes: Vec::new() }
+        Arrays { arrays, ..Arrays::default() }
     }
 
     fn told(list: &[(&str, &[usize])]) -> Vec<String> {

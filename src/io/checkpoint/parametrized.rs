@@ -76,7 +76,7 @@ pub(in crate::io) fn composed(arrays: Arrays) -> Result<Arrays> {
             made.insert(weight, Some(array));
         }
     }
-    let mut out = Arrays { arrays: Vec::new(), notes: arrays.notes };
+    let mut out = Arrays { arrays: Vec::new(), ..arrays };
     for (name, array) in arrays.arrays {
         match part(&name).and_then(|(weight, _)| Some((made.get_mut(&weight)?.take(), weight))) {
             None => out.arrays.push((name, array)),
@@ -257,7 +257,7 @@ mod tests {
         let (given, _) = fixture();
         let only = |keep: &dyn Fn(&str) -> bool| {
             let arrays = given.arrays.iter().filter(|(name, _)| keep(name)).cloned().collect();
-            composed(Arrays { arrays, notes: Vec::new() })
+            composed(Arrays { arrays, ..Arrays::default() })
         };
         for lost in ["pruned.weight_mask", "spectral.weight_u", "listed.parametrizations.weight.0._v"] {
             let error = only(&|name| name != lost).expect_err(lost);

@@ -56,7 +56,7 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 }
 
 fn arrays(arrays: Vec<(String, Array)>) -> Arrays {
-    Arrays { arrays, notes: Vec::new() }
+    Arrays { arrays, ..Arrays::default() }
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub(super) fn read(bytes: &[u8], given: &Columns) -> Result<Labelled> {
         _ => arrays.push(("targets".into(), numbers(records, rows, &targets, &columns)?)),
     }
     let columns = collected("the columns' names", inputs.iter().map(|&input| columns[input].name.clone()))?;
-    Ok(Labelled { arrays: Arrays { arrays, notes }, classes: names, columns })
+    Ok(Labelled { arrays: Arrays { arrays, notes, ..Arrays::default() }, classes: names, columns })
 }
 
 /// The columns' names.

@@ -168,7 +168,7 @@ fn of_problem(file: &ProblemFile) -> Result<Arrays> {
         }
     };
     let arrays = vec![("inputs".into(), Array::new(shape, elements)?), ("targets".into(), targets)];
-    Ok(Arrays { arrays, notes: Vec::new() })
+    Ok(Arrays { arrays, ..Arrays::default() })
 }
 
 /// The files themselves: what is folded up is unfolded, and what systems put beside files is left out.

@@ -185,7 +185,11 @@ pub(super) fn read(pictures: &[&File], classes: &[String], samples: Option<usize
         arrays.push(("targets".into(), Array::new(vec![order.len()], Elements::I64(numbers))?));
         notes.push(format!("The folders are the classes, numbered from 0 in alphabetical order: {}.", listed(classes)));
     }
-    Ok(Labelled { arrays: Arrays { arrays, notes }, classes: classes.to_vec(), columns: Vec::new() })
+    Ok(Labelled {
+        arrays: Arrays { arrays, notes, ..Arrays::default() },
+        classes: classes.to_vec(),
+        columns: Vec::new(),
+    })
 }
 
 /// All pictures as one array, [N, C, H, W].

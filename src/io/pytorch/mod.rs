@@ -146,7 +146,7 @@ fn read_legacy(bytes: &[u8]) -> Result<Checkpoint> {
 /// The model's tensors as arrays.
 fn collect<'a>(heap: &mut Heap<'a>, root: Value<'a>, storages: &mut Storages) -> Result<Checkpoint> {
     let found = state::find(heap, root)?;
-    let mut arrays = Arrays { arrays: Vec::new(), notes: found.notes };
+    let mut arrays = Arrays { notes: found.notes, ..Arrays::default() };
     for (name, value) in found.tensors {
         let Some(tensor) = heap.tensor(value) else { continue };
         let named = |error: Error| Error::new(error.code, format!("{name}: {}", error.message));

@@ -41,7 +41,7 @@ fn npz(arrays: &[(&str, &[usize], Elements)]) -> Vec<u8> {
     let array = |(name, shape, elements): &(&str, &[usize], Elements)| {
         (name.to_string(), Array::new(shape.to_vec(), elements.clone()).expect("an array"))
     };
-    let arrays = crate::io::Arrays { arrays: arrays.iter().map(array).collect(), notes: Vec::new() };
+    let arrays = crate::io::Arrays { arrays: arrays.iter().map(array).collect(), ..crate::io::Arrays::default() };
     npz::write(&arrays).expect("an archive")
 }
 

@@ -266,7 +266,7 @@ fn factors_without_statistics_are_scales_of_a_preset_where_somebody_says_so() {
         assert_eq!(model.parameters, theta);
         let notes = model.notes.join("; ");
         assert!(notes.contains("more without statistics: taken for scales"), "{notes}");
-        // Isoflat's own names and precision say what they are.
+        // Isoflat's own files say what they are; of others with such names nothing does, in whatever precision.
         let number = |l: usize| {
             let place = &network.layout().layers()[l];
             network.named_layers()[place.layer].name.clone().unwrap_or_else(|| place.layer.to_string())
@@ -277,7 +277,10 @@ fn factors_without_statistics_are_scales_of_a_preset_where_somebody_says_so() {
             assert!(model.network == network);
             model.notes.join("; ")
         };
+        own.is_own = true;
         assert!(!notes(&own).contains("without statistics"));
+        own.is_own = false;
+        assert!(notes(&own).contains("without statistics: taken for scales"));
         for (_, array) in &mut own.arrays {
             let single = array.to_f64().expect("numbers").iter().map(|&x| x as f32).collect();
             *array = Array::new(array.shape().to_vec(), Elements::F32(single)).expect("an array");
