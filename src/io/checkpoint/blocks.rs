@@ -4,7 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::modules::{Kind, Module, Order};
+use super::partners::{are_partners, is_last};
 use super::residual;
+use crate::error::{Error, ErrorCode, Result};
 use crate::io::dataset::natural;
 use crate::network::Network;
 
@@ -72,17 +74,24 @@ pub(super) struct Outside<'a> {
 }
 
 /// A residual network of these modules and what was assumed, if their names come in blocks whose shapes fit each other.
-pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Option<(Network, Vec<String>)> {
-    let (outside, mut grouped) = grouped(modules)?;
+///
+/// # Errors
+/// `InvalidNetwork` where nothing tells whether the blocks normalise before or behind their convolutions.
+pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<Option<(Network, Vec<String>)>> {
+    let Some((outside, mut grouped)) = grouped(modules) else { return Ok(None) };
     let made = |grouped: &Blocks| {
-        let residual = Residual::of(&outside, grouped)?;
-        residual::network(&residual, &outside, input)
+        let residual = match Residual::of(modules, &outside, grouped)? {
+            Ok(residual) => residual,
+            Err(error) => return Some(Err(error)),
+        };
+        residual::network(&residual, &outside, input).map(Ok)
     };
-    made(&grouped).or_else(|| {
+    let made = made(&grouped).or_else(|| {
         // A file may sort `block_10` before `block_2`.
         grouped.sort_by(|(a, _), (b, _)| natural(a, b));
         made(&grouped)
-    })
+    });
+    made.transpose()
 }
 
 /// Blocks whose shapes fit each other.
@@ -95,7 +104,7 @@ pub(super) struct Residual<'a> {
 }
 
 impl<'a> Residual<'a> {
-    fn of(outside: &Outside<'a>, grouped: &Blocks<'a>) -> Option<Self> {
+    fn of(modules: &[Module], outside: &Outside<'a>, grouped: &Blocks<'a>) -> Option<Result<Self>> {
         let [stem] = outside.convolutions[..] else { return None };
         let (mut channels, mut blocks) = (stem.shape.channels, Vec::new());
         for (name, modules) in grouped {
@@ -107,8 +116,8 @@ impl<'a> Residual<'a> {
         if !is_told && !grouped.iter().all(|(name, _)| is_residual(name)) {
             return None;
         }
-        let is_before = normalises_before(&blocks, outside, stem.shape.channels)?;
-        Some(Self { stem, blocks, is_before })
+        let is_before = normalises_before(modules, &blocks, outside, stem)?;
+        Some(is_before.map(|is_before| Self { stem, blocks, is_before }))
     }
 }
 
@@ -220,8 +229,8 @@ fn is_chain(convolutions: &[Conv], mut before: usize) -> bool {
 }
 
 /// Do blocks normalise what goes into their convolutions, rather than what comes out? Nothing where neither has the right widths.
-fn normalises_before(blocks: &[Block], outside: &Outside, stem: usize) -> Option<bool> {
-    let (mut behind, mut ahead, mut channels) = (true, true, stem);
+fn normalises_before(modules: &[Module], blocks: &[Block], outside: &Outside, stem: Conv) -> Option<Result<bool>> {
+    let (mut behind, mut ahead, mut channels) = (true, true, stem.shape.channels);
     for block in blocks {
         for (i, conv) in block.main.iter().enumerate() {
             if let Some(width) = block.norms.get(i).and_then(|norm| norm.width()) {
@@ -234,9 +243,45 @@ fn normalises_before(blocks: &[Block], outside: &Outside, stem: usize) -> Option
     let is_normalised = blocks.iter().any(|block| !block.norms.is_empty());
     match (behind, ahead && is_normalised) {
         (false, false) => None,
-        (false, true) => Some(true),
-        (true, false) => Some(false),
-        // Blocks of one width: one that normalises before its convolutions needs another at the end.
-        (true, true) => Some(outside.norms.len() > 1),
+        (false, true) => Some(Ok(true)),
+        (true, false) => Some(Ok(false)),
+        // Blocks of one width: one that normalises before its convolutions needs another at the end, and the first convolution may have
+        // none.
+        (true, true) => Some(match outside.norms[..] {
+            [] => Ok(false),
+            [one] => ends_with(modules, one, blocks, stem),
+            _ => Ok(true),
+        }),
     }
+}
+
+/// Does the one normalisation outside of blocks stand behind them, and not behind the first convolution?
+///
+/// # Errors
+/// `InvalidNetwork` where nothing tells it.
+fn ends_with(modules: &[Module], norm: &Module, blocks: &[Block], stem: Conv) -> Result<bool> {
+    let place = |module: &Module| modules.iter().position(|other| other.name == module.name);
+    let inside: Vec<usize> = blocks.iter().flat_map(|block| &block.norms).filter_map(|norm| place(norm)).collect();
+    let is_told = place(norm).and_then(|n| is_last(modules, n, &inside));
+    if let Some(is_last) = is_told {
+        return Ok(is_last);
+    }
+    let (parent, _) = stem.module.name.rsplit_once(['.', '/']).unwrap_or_default();
+    let is_apart = |name: &str| name.rsplit_once(['.', '/']).is_some_and(|(other, _)| other == parent);
+    let are_apart = !parent.is_empty()
+        && is_apart(&norm.name)
+        && !modules
+            .iter()
+            .any(|other| other.name != norm.name && other.name != stem.module.name && other.name.starts_with(parent));
+    if are_apart || are_partners(&stem.module.name, &norm.name) {
+        return Ok(false);
+    }
+    Err(Error::new(
+        ErrorCode::InvalidNetwork,
+        format!(
+            "nothing tells whether {} stands behind {}, or behind the blocks, which would then normalise before their convolutions: say \
+             which network they are of",
+            norm.name, stem.module.name
+        ),
+    ))
 }

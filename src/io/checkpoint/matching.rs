@@ -162,7 +162,7 @@ impl<'a> Matching<'a> {
             origin.iter().for_each(|origin| readers.entry(*origin).or_default().push(l));
         }
         let partners = self.partners();
-        let sides = self.sides(&partners, &scales, &origins);
+        let sides = self.sides(&partners, &scales, &origins)?;
         let side = |m: usize| sides.get(partners.parent(m)).copied().unwrap_or(Side::Behind);
         for pass in 0..4 {
             for &l in &scales {
@@ -211,7 +211,10 @@ impl<'a> Matching<'a> {
 
     /// In each part of the file, where in this network the scales are whose numbers layers have: blocks that normalise first have theirs
     /// ahead of their convolutions.
-    fn sides(&self, partners: &Partners<'a>, scales: &[usize], origins: &[Option<usize>]) -> Sides<'a> {
+    ///
+    /// # Errors
+    /// `InvalidNetwork` where nothing tells it.
+    fn sides(&self, partners: &Partners<'a>, scales: &[usize], origins: &[Option<usize>]) -> Result<Sides<'a>> {
         let of_module: HashMap<usize, usize> =
             self.chosen.iter().enumerate().filter_map(|(l, m)| Some(((*m)?, l))).collect();
         let mut behind: HashSet<(usize, usize)> = HashSet::new();
@@ -239,7 +242,14 @@ impl<'a> Matching<'a> {
             }
             let [are_behind, are_ahead] = [0, 1].map(|side| found.values().all(|at| at[side]));
             let side = match (are_behind, are_ahead) {
-                (true, true) if are_all_ahead && partners.ends_with_norm(parent) => Side::Ahead,
+                (true, true) if are_all_ahead => match partners.has_last(parent) {
+                    Some(true) => Side::Ahead,
+                    Some(false) => Side::Behind,
+                    None => {
+                        self.ensure_named(partners, parent)?;
+                        Side::Behind
+                    }
+                },
                 (true, _) => Side::Behind,
                 (false, true) => Side::Ahead,
                 // Some may be of layers that have no scale here, unless each has one.
@@ -248,7 +258,20 @@ impl<'a> Matching<'a> {
             };
             sides.insert(parent, side);
         }
-        sides
+        Ok(sides)
+    }
+
+    /// Fails unless the network's scales have the names of a parent's normalisations, of which nothing else tells where they stand.
+    fn ensure_named(&self, partners: &Partners, parent: &str) -> Result<()> {
+        let is_named = |n: usize| (0..self.chosen.len()).any(|l| self.name(l) == Some(&self.modules[n].name));
+        let Some((n, m)) = partners.pairs(parent).find(|(n, _)| !is_named(*n)) else { return Ok(()) };
+        bail!(
+            InvalidNetwork,
+            "nothing tells whether {} stands before {} or behind it: both fit, and beside them is a normalisation without such a number, \
+             which is the first or the last; give the network's scales the names that the normalisations have in the file",
+            self.modules[n].name,
+            self.modules[m].name
+        )
     }
 
     /// Normalisations that the network has no scales for stand behind the layers whose partners they are.

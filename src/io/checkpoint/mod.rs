@@ -165,7 +165,7 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
         graph.notes.splice(0..0, notes);
         Ok(graph)
     };
-    match blocks::proposed(modules, input).and_then(|residual| of(residual).ok()) {
+    match blocks::proposed(modules, input)?.and_then(|residual| of(residual).ok()) {
         Some(graph) => Ok(graph),
         None => of(proposal::proposed(modules, input)?),
     }

@@ -21,6 +21,10 @@ const KINDS: [&str; 12] = [
     "normalisation",
 ];
 
+/// Words of names that say that something comes first, and that it comes last.
+const FIRST: [&str; 9] = ["in", "input", "first", "stem", "init", "pre", "start", "begin", "0"];
+const LAST: [&str; 9] = ["out", "output", "final", "last", "end", "post", "tail", "head", "f"];
+
 /// On which side of its layer a normalisation stands that has the layer's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -149,6 +153,28 @@ impl<'a> Partners<'a> {
         }
     }
 
+    /// Does a parent end with a normalisation that no layer has the number of? Where it does, the numbered ones stand ahead of their layers,
+    /// and where it begins with one behind them. `None` where there is one, and neither names nor the order of the file tell which.
+    pub fn has_last(&self, parent: &str) -> Option<bool> {
+        if self.ends_with_norm(parent) {
+            return Some(true);
+        }
+        let layers = self.children(parent)[0].iter();
+        let paired: HashSet<usize> = layers.flat_map(|&m| self.numbered(m)).collect();
+        let widths: HashSet<Option<usize>> = paired.iter().map(|&n| self.modules[n].width()).collect();
+        let is_apart = |n: &usize| !paired.contains(n) && widths.contains(&self.modules[*n].width());
+        let apart = self.norms(parent).iter().copied().filter(is_apart);
+        let numbered: Vec<usize> = paired.iter().copied().collect();
+        let mut open = false;
+        for n in apart {
+            if let Some(is_last) = is_last(self.modules, n, &numbered) {
+                return Some(is_last);
+            }
+            open = true;
+        }
+        if open { None } else { Some(false) }
+    }
+
     /// Where a normalisation was put that Flax or Keras named, which count them apart from layers: another layer that has none and that
     /// it would fit too.
     pub fn other_place(&self, m: usize, n: usize, is_bare: impl Fn(usize) -> bool) -> Option<usize> {
@@ -159,6 +185,35 @@ impl<'a> Partners<'a> {
         let mut others = layers.filter(|&other| other != m && self.outputs[other] == width);
         others.find(|&other| is_bare(other))
     }
+}
+
+/// Does a normalisation stand behind all these others, and not before them? `None` where neither its name nor its place in the file tells
+/// it: who sorts names has no other order.
+pub(super) fn is_last(modules: &[Module], n: usize, others: &[usize]) -> Option<bool> {
+    let leaf = modules[n].name.rsplit(['.', '/']).next().unwrap_or_default().to_lowercase();
+    let words = || leaf.split(|c: char| !c.is_alphanumeric()).flat_map(runs);
+    let says = |known: &[&str]| words().any(|word| known.contains(&word));
+    match (says(&FIRST), says(&LAST)) {
+        (true, false) => return Some(false),
+        (false, true) => return Some(true),
+        _ => {}
+    }
+    let by_name = modules.is_sorted_by(|a, b| natural(&a.name, &b.name).is_le());
+    if by_name || modules.is_sorted_by(|a, b| a.name <= b.name) || others.is_empty() {
+        return None;
+    }
+    match (others.iter().all(|&other| other < n), others.iter().all(|&other| other > n)) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Have two modules of one parent the same number, or the same name but for the kind?
+pub(super) fn are_partners(one: &str, other: &str) -> bool {
+    let (one, other) = (parts(one), parts(other));
+    let is_same = |a: &str, b: &str| !a.is_empty() && a == b;
+    one.parent == other.parent && (is_same(&one.key, &other.key) || is_same(one.number, other.number))
 }
 
 /// `layer1.0.conv2` as `layer1.0` and `2`.

@@ -63,7 +63,9 @@ fn residual_networks_are_known_by_their_names_and_compute_the_same() {
             let arrays = arrays(in_order(given.clone(), is_sorted));
             let (modules, left) = modules::modules(&arrays);
             assert!(left.is_empty(), "{left:?}");
-            let Some((proposed, notes)) = blocks::proposed(&modules, None) else { panic!("{}", preset.name()) };
+            let Some((proposed, notes)) = blocks::proposed(&modules, None).expect("told") else {
+                panic!("{}", preset.name())
+            };
             assert!(notes[0].contains("9 blocks"), "{notes:?}");
             let model = Model::new(graph(&arrays, Some(&proposed), None).expect("a graph")).expect("a model");
             assert!(close(&naive::outputs(&model.network, &model.parameters, &inputs), &expected), "{}", preset.name());
@@ -131,7 +133,7 @@ fn convolutions(network: &Network) -> Vec<&Conv2d> {
 fn proposed(list: &[(&str, &[usize])]) -> Option<Network> {
     let arrays = arrays(zeros(list));
     let (modules, _) = modules::modules(&arrays);
-    let (network, _) = blocks::proposed(&modules, None)?;
+    let (network, _) = blocks::proposed(&modules, None).expect("told")?;
     // All of them have their place.
     graph(&arrays, Some(&network), None).expect("a graph");
     Some(network)
@@ -186,6 +188,52 @@ fn a_last_normalisation_is_there_or_not() {
     };
     assert_eq!(last(&proposed(list).expect("a network")), "scale relu global_avg_pool2d flatten dense");
     assert_eq!(last(&proposed(&list[..7]).expect("a network")), "conv2d add global_avg_pool2d flatten dense");
+}
+
+#[test]
+fn one_normalisation_outside_of_blocks_of_one_width_is_the_first_or_the_last() {
+    let of = |stem: &'static str, norm: &'static str, is_last: bool, is_sorted: bool| {
+        let block = ["layer1.0.bn1", "layer1.0.conv1", "layer1.0.bn2", "layer1.0.conv2"];
+        let mut names = vec![stem];
+        names.extend((!is_last).then_some(norm));
+        names.extend(block);
+        names.extend(is_last.then_some(norm));
+        names.push("linear");
+        if is_sorted {
+            names.sort_unstable();
+        }
+        let shape = |name: &str| -> &[usize] {
+            match name {
+                name if name == stem => &[4, 3, 3, 3],
+                "linear" => &[10, 4],
+                name if name.contains("bn") => &[4],
+                _ => &[4, 4, 3, 3],
+            }
+        };
+        let list: Vec<(&str, &[usize])> = names.into_iter().map(|name| (name, shape(name))).collect();
+        let arrays = arrays(zeros(&list));
+        let (network, _) = blocks::proposed(&modules::modules(&arrays).0, None)?.expect("a network");
+        let names: Vec<_> = network.named_layers().iter().map(|named| named.layer.name()).collect();
+        Ok::<_, crate::error::Error>(names.join(" "))
+    };
+    let [ahead, behind] = [
+        "conv2d scale relu conv2d scale relu conv2d add scale relu",
+        "conv2d scale relu conv2d scale relu conv2d scale add relu",
+    ];
+    let tail = "global_avg_pool2d flatten dense";
+    for (stem, norm, is_last, is_sorted, expected) in [
+        ("conv1", "bn", true, false, ahead),
+        ("conv1", "bn", false, false, behind),
+        ("conv1", "bn_final", true, true, ahead),
+        ("conv1", "bn_stem", false, true, behind),
+        ("conv1", "bn1", false, true, behind),
+        ("stem.conv", "stem.bn", false, true, behind),
+    ] {
+        let found = of(stem, norm, is_last, is_sorted).unwrap_or_else(|error| panic!("{norm}: {error}"));
+        assert_eq!(found, format!("{expected} {tail}"), "{stem} {norm} {is_last} {is_sorted}");
+    }
+    let error = of("conv1", "bn", true, true).expect_err("the first or the last");
+    assert!(error.message.contains("nothing tells whether bn stands behind conv1"), "{error}");
 }
 
 #[test]
@@ -248,7 +296,7 @@ fn empty_arrays_and_factors_without_statistics_are_no_residual_networks() {
     // A group normalisation has the same names, and is another function.
     let grouped = zeros(BOTTLENECKS).into_iter().filter(|(name, _)| !name.contains("running"));
     let grouped = arrays(grouped.collect());
-    assert!(blocks::proposed(&modules::modules(&grouped).0, None).is_none());
+    assert!(blocks::proposed(&modules::modules(&grouped).0, None).expect("none").is_none());
     assert!(graph(&grouped, None, None).is_err());
 }
 

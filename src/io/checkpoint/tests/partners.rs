@@ -118,6 +118,30 @@ fn one_more_normalisation_than_layers_stands_at_the_end_where_the_first_is_ahead
     let network = network(&format!("{first}{block}"));
     let names = ["stem", "b.0.bn1", "b.0.conv1", "b.0.bn2", "b.0.conv2", "b.0.bn3", "fc"];
     assert_found(&network, &names, &[Some(&names), None]);
+    // Without a number its name says it, or its place among the others.
+    let convolutions_first = ["stem", "b.0.conv1", "b.0.conv2", "b.0.bn1", "b.0.bn2", "b.0.bn", "fc"];
+    for last in ["b.0.bn_out", "b.0.final_bn"] {
+        let names = [names[0], names[1], names[2], names[3], names[4], last, names[6]];
+        assert_found(&network, &names, &[Some(&names), None]);
+    }
+    let unnumbered = ["stem", "b.0.bn1", "b.0.conv1", "b.0.bn2", "b.0.conv2", "b.0.bn", "fc"];
+    assert_found(&network, &unnumbered, &[Some(&unnumbered), Some(&convolutions_first)]);
+    // So it does of the first, which others stand behind.
+    let behind = ["stem", "b.0.bn", "b.0.conv1", "b.0.bn1", "b.0.conv2", "b.0.bn2", "fc"];
+    assert_found(&network, &behind, &[Some(&behind)]);
+    // By alphabet nothing does, unless the network has the names.
+    let mut given = with_statistics(as_torch(&network, &distinct(&network), |l, _| unnumbered[l].into()));
+    given.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let given = arrays(given);
+    let error = graph(&given, Some(&network), None).expect_err("either side");
+    assert!(error.message.contains("nothing tells whether b.0.bn1 stands before b.0.conv1 or behind it"), "{error}");
+    let scale = |name: &str| format!(r#"{{"type": "scale", "name": "{name}"}}"#);
+    let [one, two, last] = ["b.0.bn1", "b.0.bn2", "b.0.bn"].map(scale);
+    let named =
+        format!(r#"{first}{one}, {conv}, {two}, {relu}, {conv}, {last}, {{"type": "add", "from": ["b.0.bn", "in"]}},"#);
+    let named = self::network(&named);
+    let model = Model::new(graph(&given, Some(&named), None).expect("a graph")).expect("a model");
+    assert!(close(&model.parameters, &distinct(&named)));
 }
 
 #[test]
