@@ -13,6 +13,7 @@ use super::reshape::CHANNELS_NOTE;
 use super::tensor::{Beside, type_name};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
 use crate::io::Graph;
+use crate::memory::collected;
 use crate::network::{Shape, Source};
 
 /// Versions of the operators: older ones mean other things by the same names, newer ones may.
@@ -39,6 +40,7 @@ pub fn graph(model: &ModelProto, bytes: u64, beside: Beside, asked: Asked) -> Re
     if opset > NEWEST {
         reader.builder.note(format!("the model is of operator set {opset}; what is known of them ends with {NEWEST}"));
     }
+    reader.find_fixed();
     add_input(graph, &ends, asked.input, &mut reader)?;
     for &node in &nodes {
         ensure_standard(node, model)?;
@@ -212,7 +214,7 @@ fn convert<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Result<()> {
         "Conv" => reader.conv(node),
         "BatchNormalization" => reader.batch_norm(node),
         "Relu" | "LeakyRelu" | "Tanh" | "Sigmoid" | "Softplus" | "Gelu" | "Swish" | "Erf" | "Exp" | "Log" | "Neg"
-        | "Abs" | "Reciprocal" => reader.unary(node),
+        | "Abs" | "Reciprocal" | "Sqrt" => reader.unary(node),
         "PRelu" => reader.prelu(node),
         "Clip" => reader.clip(node),
         "Add" | "Sub" | "Mul" | "Div" | "Pow" | "Max" | "Min" | "Sum" => reader.binary(node),
@@ -261,8 +263,8 @@ fn constant<'a>(reader: &mut Reader<'a>, node: Node<'a>) -> Result<()> {
         return reader.give(node, Value::Numbers(numbers));
     }
     let values = match node.floats("value_floats") {
-        Some(values) => values.to_vec(),
-        None if node.has("value_float") => vec![node.float("value_float", 0.0) as f32],
+        Some(values) => collected("a constant", values.iter().map(|&value| f64::from(value)))?,
+        None if node.has("value_float") => vec![node.float("value_float", 0.0)],
         None => bail!(InvalidNetwork, "{} holds no dense numbers", node.title()),
     };
     let lengths = if node.has("value_floats") { vec![values.len()] } else { Vec::new() };

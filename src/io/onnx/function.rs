@@ -25,6 +25,46 @@ pub struct Function {
     pub samples: Samples,
     /// The node that it comes from.
     pub node: usize,
+    /// Where it begins with a channel's own numbers, of the one channel that there is, what it is behind them.
+    pub scaled: Option<Box<Scaled>>,
+}
+
+/// A function that begins with a factor or a shift: of one channel, a number for each channel looks as one for all.
+#[derive(Debug, Clone)]
+pub struct Scaled {
+    /// The nodes, and at which place each reads what comes before.
+    steps: Vec<(usize, usize)>,
+    /// What follows them, as a function of what they give; `None` where nothing does.
+    behind: Option<Samples>,
+}
+
+/// More steps than this are no normalisation.
+const MOST_STEPS: usize = 16;
+
+impl Function {
+    /// Is it a layer, or a scale and one, so that what comes next is another?
+    pub fn is_whole(&self) -> bool {
+        let Some(scaled) = &self.scaled else { return layer_of(&self.samples).is_some() };
+        scaled.behind.is_some_and(|behind| layer_of(&self.samples).is_some() || layer_of(&behind).is_some())
+    }
+
+    /// Another function of it, which may be a step with a number; is that a channel's own?
+    pub fn then(self, node: Node, step: Option<((usize, usize), bool)>, function: impl Fn(f64) -> f64) -> Self {
+        let scaled = match (self.scaled, step) {
+            (None, Some((step, true))) if self.samples == POINTS => {
+                Some(Box::new(Scaled { steps: vec![step], behind: None }))
+            }
+            (Some(mut scaled), step) => {
+                match step.filter(|_| scaled.behind.is_none() && scaled.steps.len() < MOST_STEPS) {
+                    Some((step, _)) => scaled.steps.push(step),
+                    None => scaled.behind = Some(scaled.behind.unwrap_or(POINTS).map(&function)),
+                }
+                Some(scaled)
+            }
+            (None, _) => None,
+        };
+        Self { base: self.base, samples: self.samples.map(&function), node: node.index, scaled }
+    }
 }
 
 /// How close values must be: constants in files have seven digits.
@@ -103,9 +143,9 @@ impl<'a> Reader<'a> {
     /// What [`Reader::value`] says.
     pub fn function(&mut self, node: Node<'a>, at: usize) -> Result<Function> {
         if let Value::Function(function) = self.value(node, node.input(at)?)? {
-            return Ok(function.clone());
+            return Ok((**function).clone());
         }
-        Ok(Function { base: self.activation(node, at)?, samples: POINTS, node: node.index })
+        Ok(Function { base: self.activation(node, at)?, samples: POINTS, node: node.index, scaled: None })
     }
 
     /// Applies a function to what a node reads.
@@ -113,16 +153,18 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// Likewise.
     pub fn apply(&mut self, node: Node<'a>, function: impl Fn(f64) -> f64) -> Result<()> {
+        if self.fold(node, &function)? {
+            return Ok(());
+        }
         let name = node.input(0)?;
         // A whole activation before this one is a layer of its own.
         if let Value::Function(before) = self.value(node, name)?
-            && layer_of(&before.samples).is_some()
+            && before.is_whole()
         {
             self.settle(node, name)?;
         }
-        let before = self.function(node, 0)?;
-        let samples = before.samples.map(function);
-        self.give(node, Value::Function(Function { base: before.base, samples, node: node.index }))
+        let function = self.function(node, 0)?.then(node, None, function);
+        self.give(node, Value::Function(Box::new(function)))
     }
 
     /// Makes a layer of a tensor that is a function.
@@ -132,7 +174,24 @@ impl<'a> Reader<'a> {
     pub fn settle(&mut self, node: Node<'a>, name: &'a str) -> Result<()> {
         let Value::Function(function) = self.value(node, name)? else { return Ok(()) };
         let function = function.clone();
-        let Some(layer) = layer_of(&function.samples) else { return self.refuse(node, &function) };
+        let alone = layer_of(&function.samples);
+        // Of a channel's own numbers a factor of one is a factor too.
+        let is_other = |scaled: &&Scaled| alone.is_none() || scaled.behind.is_none();
+        if let Some(scaled) = function.scaled.as_deref().filter(is_other)
+            && !self.is_input(&function.base)
+            && function.base.padding.is_none()
+        {
+            let behind = scaled.behind.as_ref().map_or(Some(Layer::Identity), layer_of);
+            let Some(layer) = behind else { return self.refuse(node, &function) };
+            let mut found = self.scaled(function.base.clone(), &scaled.steps)?;
+            if layer != Layer::Identity {
+                let giver = self.node(function.node).unwrap_or(node);
+                found = self.plain(giver, layer, &found)?;
+            }
+            self.values.insert(name, Value::Activation(found));
+            return Ok(());
+        }
+        let Some(layer) = alone else { return self.refuse(node, &function) };
         let found = if layer == Layer::Identity {
             function.base
         } else {
@@ -153,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The node of a number; they are in order, though some are left out.
-    fn node(&self, index: usize) -> Option<Node<'a>> {
+    pub(super) fn node(&self, index: usize) -> Option<Node<'a>> {
         let at = self.nodes.binary_search_by_key(&index, |node| node.index).ok()?;
         self.nodes.get(at).copied()
     }

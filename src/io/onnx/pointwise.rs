@@ -6,7 +6,8 @@ use super::function::{self, Function, layer_of};
 use super::node::Node;
 use super::reader::{Reader, Value};
 use crate::error::{Result, bail, ensure};
-use crate::io::{Operation, Slot};
+use crate::io::{BatchNormNode, Operation, Slot};
+use crate::memory::collected;
 use crate::network::{Layer, Source};
 
 /// What a node with two inputs does to two numbers.
@@ -54,6 +55,7 @@ impl<'a> Reader<'a> {
             "Log" => self.apply(node, f64::ln),
             "Neg" => self.apply(node, |x| -x),
             "Abs" => self.apply(node, f64::abs),
+            "Sqrt" => self.apply(node, f64::sqrt),
             _ => self.apply(node, |x| 1.0 / x),
         }
     }
@@ -121,6 +123,7 @@ impl<'a> Reader<'a> {
             (true, true) => self.both(node),
             (true, false) => self.with_constant(node, 0, 1),
             (false, true) => self.with_constant(node, 1, 0),
+            (false, false) if self.fold_two(node, |a, b| computed(node.op(), a, b))? => Ok(()),
             (false, false) => self.whole_binary(node),
         }
     }
@@ -132,7 +135,8 @@ impl<'a> Reader<'a> {
         let are_layers = layer_of(&a.samples).is_some() && layer_of(&b.samples).is_some();
         if a.base.source == b.base.source && a.base.is_like(&b.base) && !(is_sum && are_layers) {
             let samples = std::array::from_fn(|i| computed(node.op(), a.samples[i], b.samples[i]));
-            return self.give(node, Value::Function(Function { base: a.base, samples, node: node.index }));
+            let function = Function { base: a.base, samples, node: node.index, scaled: None };
+            return self.give(node, Value::Function(Box::new(function)));
         }
         ensure!(
             is_sum,
@@ -177,7 +181,7 @@ impl<'a> Reader<'a> {
         let constant = match self.value(node, name)? {
             Value::Constant(constant) => constant.clone(),
             Value::Numbers(_) => match self.known(node, at)?.as_deref() {
-                Some(&[number]) => return self.with_number(node, active, number as f64),
+                Some(&[number]) => return self.with_number(node, active, number as f64, None),
                 _ => bail!(InvalidNetwork, "{} computes with shapes and activations together", node.title()),
             },
             _ => bail!(InvalidNetwork, "{} computes with zeros that stand for no layer: take them out", node.title()),
@@ -186,13 +190,19 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         match self.scalar(&constant)? {
-            Some(number) => self.with_number(node, active, number),
+            Some(number) => self.with_number(node, active, number, Some(&constant)),
             None => self.with_channels(node, active, &constant),
         }
     }
 
-    /// One number for all.
-    fn with_number(&mut self, node: Node<'a>, active: usize, number: f64) -> Result<()> {
+    /// One number for all, perhaps a tensor's.
+    fn with_number(
+        &mut self,
+        node: Node<'a>,
+        active: usize,
+        number: f64,
+        constant: Option<&Constant<'a>>,
+    ) -> Result<()> {
         if node.op() == "Mul" && number == 0.0 {
             let found = self.activation(node, active)?;
             let zeros = Value::Zeros(super::shapes::sizes(&found));
@@ -200,7 +210,7 @@ impl<'a> Reader<'a> {
         }
         let name = node.input(active)?;
         if let Value::Function(before) = self.value(node, name)?
-            && layer_of(&before.samples).is_some()
+            && before.is_whole()
         {
             self.settle(node, name)?;
         }
@@ -209,8 +219,32 @@ impl<'a> Reader<'a> {
             0 => computed(node.op(), x, number),
             _ => computed(node.op(), number, x),
         };
-        let samples = before.samples.map(of);
-        self.give(node, Value::Function(Function { base: before.base, samples, node: node.index }))
+        let step = constant.filter(|constant| constant.is_floating && is_affine(node, active)).map(|constant| {
+            // A number without axes is no channel's, but may stand among those that are.
+            let is_of_channel = !constant.view.lengths.is_empty() && before.base.shape.channels == 1;
+            ((node.index, active), is_of_channel && channels(constant, &before.base).is_some())
+        });
+        let function = before.then(node, step, of);
+        self.give(node, Value::Function(Box::new(function)))
+    }
+
+    /// What was computed with a channel's numbers, one step after the other.
+    ///
+    /// # Errors
+    /// As [`Reader::affine`].
+    pub fn scaled(&mut self, mut found: Activation, steps: &[(usize, usize)]) -> Result<Activation> {
+        for &(index, active) in steps {
+            let Some(node) = self.node(index) else { continue };
+            let constant = self.constant(node, 1 - active)?;
+            let Some(view) = channels(&constant, &found) else { continue };
+            // It was looked at as a number for all before, which was no use of it where this is the only one.
+            let is_read_once = self.readers.get(node.output()?).is_none_or(|readers| readers.len() == 1);
+            if let Some(uses) = self.uses.get_mut(constant.tensor).filter(|_| is_read_once) {
+                *uses = uses.saturating_sub(1);
+            }
+            found = self.affine(node, active, &constant, &view, found)?;
+        }
+        Ok(found)
     }
 
     /// Adds a constant to what a layer without a bias gives: then it is the layer's bias.
@@ -225,24 +259,60 @@ impl<'a> Reader<'a> {
             return Ok(false);
         }
         let found = self.activation(node, active)?;
-        let takes = match self.builder.operation_mut(found.source) {
-            Some(Operation::Layer { layer, bias: None, .. }) => layer.is_parametric(),
-            _ => false,
-        };
-        let Some(view) = channels(constant, &found).filter(|_| takes && !found.is_shared && found.padding.is_none())
-        else {
+        let Some(view) = channels(constant, &found) else { return Ok(false) };
+        if !self.takes_bias(node, &found) {
             return Ok(false);
-        };
-        let slot = self.slot(node, constant, &view, factor)?;
-        if let Some(Operation::Layer { layer, bias, .. }) = self.builder.operation_mut(found.source) {
-            layer.add_bias();
-            *bias = Some(slot);
         }
+        self.put_bias(node, constant, &view, factor, &found)?;
         self.give(node, Value::Activation(Activation { is_shared: false, ..found }))?;
         Ok(true)
     }
 
-    /// A number for each channel: a factor is a scale; what is added must be a layer's bias.
+    /// Can what a node adds be the bias of the layer that it reads? Means that are taken off before a factor are a normalisation's.
+    fn takes_bias(&mut self, node: Node<'a>, found: &Activation) -> bool {
+        let is_mean = node.op() == "Sub" && self.is_scaled_next(node);
+        match self.builder.operation_mut(found.source) {
+            Some(Operation::Layer { layer, bias: None, .. }) => {
+                layer.is_parametric()
+                    && !found.is_shared
+                    && found.padding.is_none()
+                    && (!is_mean || matches!(layer, Layer::Scale { .. }))
+            }
+            _ => false,
+        }
+    }
+
+    fn put_bias(
+        &mut self,
+        node: Node<'a>,
+        constant: &Constant<'a>,
+        view: &View,
+        factor: f64,
+        found: &Activation,
+    ) -> Result<()> {
+        let slot = self.slot(node, constant, view, factor)?;
+        if let Some(Operation::Layer { layer, bias, .. }) = self.builder.operation_mut(found.source) {
+            layer.add_bias();
+            *bias = Some(slot);
+        }
+        Ok(())
+    }
+
+    /// Is what a node gives multiplied or divided by a constant, and read by nobody else?
+    fn is_scaled_next(&self, node: Node<'a>) -> bool {
+        let Ok(name) = node.output() else { return false };
+        let Some([next]) = self.readers.get(name).map(Vec::as_slice) else { return false };
+        let Some(next) = self.nodes.get(*next) else { return false };
+        let other = match (next.op(), &next.proto.input[..]) {
+            ("Mul" | "Div", [one, other]) if one == name => other,
+            ("Mul", [other, one]) if one == name => other,
+            _ => return false,
+        };
+        self.fixed.contains(&other[..])
+    }
+
+    /// A number for each channel: factors are scales, and with what is taken off before them or added behind a normalisation; what is
+    /// added alone must be a layer's bias.
     fn with_channels(&mut self, node: Node<'a>, active: usize, constant: &Constant<'a>) -> Result<()> {
         let found = self.unpadded(node, active)?;
         let title = node.title();
@@ -261,23 +331,132 @@ impl<'a> Reader<'a> {
             "{title} shifts or scales the network's input channel by channel: normalise the data so before, and export the network \
              without it"
         );
-        let weight = match (node.op(), active) {
-            ("Mul", _) => self.slot(node, constant, &view, 1.0)?,
-            ("Div", 0) => {
-                let values = self.statistics(constant, &view)?.iter().map(|value| 1.0 / value).collect();
-                Slot { values, place: None }
-            }
-            ("Add" | "Sum" | "Sub", _) => bail!(
-                InvalidNetwork,
-                "{title} adds a number to each channel, but what it reads is not the output of a layer without a bias, read by it \
-                 alone: isoflat has biases in dense layers, convolutions and scales; put it into the bias of the layer before it"
-            ),
-            _ => bail!(InvalidNetwork, "{title} is no function that isoflat has: Mul by a factor for each channel is"),
-        };
-        let operation = Operation::Layer { layer: Layer::Scale { bias: false }, weight: Some(weight), bias: None };
-        let source = self.builder.push(operation, vec![found.source], node.output()?);
-        self.give(node, Value::Activation(Activation { source, is_shared: false, ..found }))
+        let found = self.affine(node, active, constant, &view, found)?;
+        self.give(node, Value::Activation(found))
     }
+
+    /// One step of w x + b with numbers of channels. Batch normalisations that are spelled out, (x − μ)/σ · γ + β, become one scale of
+    /// which γ and β are the parameters.
+    ///
+    /// # Errors
+    /// `InvalidNetwork` for what is no such step, or adds where nothing takes a bias; what [`Reader::slot`] says.
+    fn affine(
+        &mut self,
+        node: Node<'a>,
+        active: usize,
+        constant: &Constant<'a>,
+        view: &View,
+        found: Activation,
+    ) -> Result<Activation> {
+        let title = node.title();
+        ensure!(
+            is_affine(node, active),
+            InvalidNetwork,
+            "{title} is no function that isoflat has: Mul by a factor for each channel is"
+        );
+        let mut begun = match self.builder.operation_mut(found.source) {
+            Some(Operation::BatchNorm(norm))
+                if norm.is_scale
+                    && norm.shift.is_none()
+                    && norm.mean.values.len() == view.len()
+                    && !found.is_shared =>
+            {
+                Some(norm.clone())
+            }
+            _ => None,
+        };
+        let sign = match node.op() {
+            "Sub" => -1.0,
+            "Add" | "Sum" => 1.0,
+            _ => 0.0,
+        };
+        if sign != 0.0 && begun.is_none() && self.takes_bias(node, &found) {
+            self.put_bias(node, constant, view, sign, &found)?;
+            return Ok(Activation { is_shared: false, ..found });
+        }
+        let operation = match (&mut begun, sign != 0.0) {
+            (Some(norm), true) => {
+                norm.shift = Some(self.slot(node, constant, view, sign)?);
+                None
+            }
+            (Some(norm), false) => {
+                self.multiply(node, constant, view, norm)?;
+                None
+            }
+            (None, true) => {
+                ensure!(
+                    self.is_scaled_next(node),
+                    InvalidNetwork,
+                    "{title} adds a number to each channel, but what it reads is not the output of a layer without a bias, read by it \
+                     alone: isoflat has biases in dense layers, convolutions and scales; put it into the bias of the layer before it"
+                );
+                let mean = self.slot(node, constant, view, -sign)?;
+                let ones = collected("variances", std::iter::repeat_n(1.0, view.len()))?;
+                let variance = Slot { values: ones, place: None };
+                let norm = BatchNormNode { scale: None, shift: None, mean, variance, epsilon: 0.0, is_scale: true };
+                Some(Operation::BatchNorm(norm))
+            }
+            (None, false) => {
+                let weight = match node.op() {
+                    "Mul" => self.slot(node, constant, view, 1.0)?,
+                    _ => {
+                        let values = self.statistics(constant, view)?.iter().map(|value| 1.0 / value).collect();
+                        Slot { values, place: None }
+                    }
+                };
+                Some(Operation::Layer { layer: Layer::Scale { bias: false }, weight: Some(weight), bias: None })
+            }
+        };
+        if let Some(operation) = operation {
+            let source = self.builder.push(operation, vec![found.source], node.output()?);
+            return Ok(Activation { source, is_shared: false, ..found });
+        }
+        if let (Some(norm), Some(operation)) = (begun, self.builder.operation_mut(found.source)) {
+            *operation = Operation::BatchNorm(norm);
+        }
+        Ok(Activation { is_shared: false, ..found })
+    }
+
+    /// A factor of a normalisation that is spelled out: one that the file has as it is may be γ, others are of 1/σ where they can be.
+    fn multiply(
+        &mut self,
+        node: Node<'a>,
+        constant: &Constant<'a>,
+        view: &View,
+        norm: &mut BatchNormNode,
+    ) -> Result<()> {
+        let are_deviations = |values: &[f64]| values.iter().all(|&value| value > 0.0 && value.is_finite());
+        let by = |variance: &mut Slot, values: &[f64], is_factor: bool| {
+            for (variance, value) in variance.values.iter_mut().zip(values) {
+                *variance *= if is_factor { value.powi(-2) } else { value.powi(2) };
+            }
+        };
+        let is_factor = node.op() == "Mul";
+        let is_own = is_factor && !self.inline.contains_key(constant.tensor);
+        if is_own && norm.scale.as_ref().is_none_or(|scale| are_deviations(&scale.values)) {
+            if let Some(before) = norm.scale.take() {
+                by(&mut norm.variance, &before.values, true);
+            }
+            norm.scale = Some(self.slot(node, constant, view, 1.0)?);
+            return Ok(());
+        }
+        let values = self.statistics(constant, view)?;
+        if are_deviations(&values) {
+            by(&mut norm.variance, &values, is_factor);
+            return Ok(());
+        }
+        let of = |before: f64, value: f64| if is_factor { before * value } else { before / value };
+        let before = norm.scale.take().map(|scale| scale.values);
+        let at = |i: usize| before.as_ref().and_then(|before| before.get(i)).copied().unwrap_or(1.0);
+        let values = collected("factors", values.iter().enumerate().map(|(i, &value)| of(at(i), value)))?;
+        norm.scale = Some(Slot { values, place: None });
+        Ok(())
+    }
+}
+
+/// Does a node add or multiply, or take off or divide by, what is beside what it reads at a place?
+fn is_affine(node: Node, active: usize) -> bool {
+    matches!((node.op(), active), ("Add" | "Sum" | "Mul", _) | ("Sub" | "Div", 0))
 }
 
 /// A constant's numbers in the order of an activation's channels or features, if it has one for each.

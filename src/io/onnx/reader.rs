@@ -1,6 +1,6 @@
 //! What is known while a graph is read: tensors by name, and how much has been copied.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::activation::{Activation, Axis};
 use super::builder::Builder;
@@ -33,7 +33,7 @@ pub enum Value<'a> {
     /// What a layer gives.
     Activation(Activation),
     /// A function of that, number by number, which may yet become a layer.
-    Function(Function),
+    Function(Box<Function>),
 }
 
 /// A graph on its way.
@@ -46,6 +46,8 @@ pub struct Reader<'a> {
     pub input_axes: Vec<Axis>,
     /// Version of the operators.
     pub opset: i64,
+    /// Tensors that do not hang on the input, those too that are yet to be computed.
+    pub fixed: HashSet<&'a str>,
     /// Samples at once, where the file fixes that.
     pub batch: Option<i64>,
     /// All nodes that the output needs, in the file's order.
@@ -56,8 +58,8 @@ pub struct Reader<'a> {
     pub values: HashMap<&'a str, Value<'a>>,
     /// Those with numbers.
     pub(super) tensors: HashMap<&'a str, &'a TensorProto>,
-    /// Those whose numbers are a node's attributes, not a tensor: they cannot be written back.
-    pub(super) inline: HashMap<&'a str, Vec<f32>>,
+    /// Those whose numbers are a node's attributes, or computed of others, not a tensor: they cannot be written back.
+    pub(super) inline: HashMap<&'a str, Vec<f64>>,
     /// How often each was looked at.
     pub(super) uses: HashMap<&'a str, usize>,
     pub(super) beside: Beside<'a>,
@@ -78,6 +80,7 @@ impl<'a> Reader<'a> {
             input: Vec::new(),
             input_axes: Vec::new(),
             opset,
+            fixed: HashSet::new(),
             batch: None,
             nodes,
             readers,
@@ -103,11 +106,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Goes through the nodes for what does not hang on the input, once all tensors are known.
+    pub fn find_fixed(&mut self) {
+        self.fixed = self.values.keys().copied().collect();
+        for node in self.nodes {
+            let mut inputs = node.proto.input.iter().filter(|name| !name.is_empty());
+            if inputs.all(|name| self.fixed.contains(&name[..])) {
+                self.fixed.extend(node.proto.output.iter().map(String::as_str));
+            }
+        }
+    }
+
     /// Likewise, of numbers that a node has as they are.
     ///
     /// # Errors
     /// `Parse` for a name that is taken.
-    pub fn add_numbers(&mut self, node: Node<'a>, constant: Constant<'a>, values: Vec<f32>) -> Result<()> {
+    pub fn add_numbers(&mut self, node: Node<'a>, constant: Constant<'a>, values: Vec<f64>) -> Result<()> {
         self.inline.insert(constant.tensor, values);
         self.give(node, Value::Constant(constant))
     }

@@ -3,7 +3,6 @@
 
 use super::activation::{Activation, Axis, CHANNELS_FIRST, CHANNELS_LAST, Flattened};
 use super::constant::{Constant, Numbers, Size};
-use super::function::Function;
 use super::node::Node;
 use super::reader::{Reader, Value};
 use super::tensor::MOST_AXES;
@@ -171,7 +170,11 @@ impl<'a> Reader<'a> {
     /// The input as a row, under whatever names others read it later, has the order of the file's image.
     fn flatten_input(&mut self, flattened: Flattened) {
         for value in self.values.values_mut() {
-            let (Value::Activation(found) | Value::Function(Function { base: found, .. })) = value else { continue };
+            let found = match value {
+                Value::Activation(found) => found,
+                Value::Function(function) => &mut function.base,
+                _ => continue,
+            };
             if found.source == Source::Input && found.is_row {
                 found.flattened = Some(flattened);
             }

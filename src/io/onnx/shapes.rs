@@ -2,7 +2,6 @@
 
 use super::activation::{Activation, Axis, ROW};
 use super::constant::{Constant, Numbers, Size};
-use super::function::{Function, layer_of};
 use super::node::Node;
 use super::reader::{Reader, Value};
 use super::tensor::{MOST_AXES, is_floating, type_name};
@@ -67,7 +66,7 @@ impl<'a> Reader<'a> {
     /// Gives a value under another name, which what others do to the first may not change.
     fn shared(&mut self, node: Node<'a>, value: Value<'a>) -> Result<()> {
         let value = match value {
-            Value::Function(function) if layer_of(&function.samples).is_none() => Value::Function(function),
+            Value::Function(function) if !function.is_whole() => Value::Function(function),
             Value::Activation(_) | Value::Function(_) => Value::Activation(self.activation(node, 0)?),
             other => other,
         };
@@ -118,7 +117,8 @@ impl<'a> Reader<'a> {
             Value::Constant(constant) => constant.view.lengths.len(),
             Value::Numbers(numbers) => numbers.shape.len(),
             Value::Zeros(sizes) => sizes.len(),
-            Value::Activation(found) | Value::Function(Function { base: found, .. }) => found.axes.len(),
+            Value::Activation(found) => found.axes.len(),
+            Value::Function(function) => function.base.axes.len(),
         };
         let order = match node.ints("perm") {
             Some(axes) => places(node, axes, rank)?,

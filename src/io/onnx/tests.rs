@@ -4,6 +4,7 @@
 mod broken;
 mod build;
 mod refused;
+mod scales;
 mod small;
 mod written;
 

@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
         if let Some(values) = self.inline.get(constant.tensor) {
             let values = copied("a tensor", values)?;
             self.spend(values.len().saturating_mul(8))?;
-            return Array::new(vec![values.len()], Elements::F32(values));
+            return Array::new(vec![values.len()], Elements::F64(values));
         }
         let Some(tensor) = self.tensors.get(constant.tensor).copied() else {
             bail!(Parse, "the tensor {} is not there", constant.tensor)
@@ -114,6 +114,78 @@ impl<'a> Reader<'a> {
     pub fn statistics(&mut self, constant: &Constant<'a>, view: &View) -> Result<Vec<f64>> {
         *self.uses.entry(constant.tensor).or_default() += 1;
         self.numbers_of(constant, view)
+    }
+
+    /// Numbers of floating point that a node reads at a place, with their shape, where they hang on no input.
+    ///
+    /// # Errors
+    /// Likewise.
+    fn foldable(&mut self, node: Node<'a>, at: usize) -> Result<Option<(Vec<usize>, Vec<f64>)>> {
+        match self.value(node, node.input(at)?)? {
+            Value::Constant(constant) if constant.is_floating => {
+                let constant = constant.clone();
+                let values = self.statistics(&constant, &constant.view)?;
+                Ok(Some((constant.view.lengths, values)))
+            }
+            Value::Numbers(numbers) if numbers.is_floating => {
+                let values = numbers.known().map(|known| known.into_iter().map(|n| n as f64).collect());
+                Ok(values.map(|values| (numbers.shape.clone(), values)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn give_folded(&mut self, node: Node<'a>, lengths: Vec<usize>, values: Vec<f64>) -> Result<()> {
+        let constant = Constant { tensor: node.output()?, is_floating: true, view: View::whole(lengths) };
+        self.add_numbers(node, constant, values)
+    }
+
+    /// A function of constants is a constant; false where it is of something else.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn fold(&mut self, node: Node<'a>, function: impl Fn(f64) -> f64) -> Result<bool> {
+        let Some((lengths, values)) = self.foldable(node, 0)? else { return Ok(false) };
+        self.spend(values.len().saturating_mul(8))?;
+        let values = collected("a constant", values.into_iter().map(function))?;
+        self.give_folded(node, lengths, values)?;
+        Ok(true)
+    }
+
+    /// Likewise, of two constants, of which axes of length 1 go with all.
+    ///
+    /// # Errors
+    /// Likewise; `Parse` for shapes that do not go together.
+    pub fn fold_two(&mut self, node: Node<'a>, function: impl Fn(f64, f64) -> f64) -> Result<bool> {
+        let (Some(a), Some(b)) = (self.foldable(node, 0)?, self.foldable(node, 1)?) else { return Ok(false) };
+        let rank = a.0.len().max(b.0.len());
+        // An axis that is not there is one of length 1.
+        let length = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+        let lengths: Vec<usize> = (0..rank)
+            .map(|axis| match [length(&a.0, axis), length(&b.0, axis)] {
+                [1, other] => other,
+                [one, _] => one,
+            })
+            .collect();
+        let spread = |shape: &[usize]| {
+            let own = View::whole(shape.to_vec());
+            let stride = |axis: usize| match length(shape, axis) {
+                1 => Some(0),
+                found => (found == lengths[axis]).then(|| own.strides[axis + shape.len() - rank]),
+            };
+            (0..rank).map(stride).collect::<Option<Vec<usize>>>()
+        };
+        let (Some(left), Some(right)) = (spread(&a.0), spread(&b.0)) else {
+            bail!(Parse, "{} computes with constants of shapes {:?} and {:?}", node.title(), a.0, b.0)
+        };
+        let count = crate::io::array::count(&lengths).unwrap_or(usize::MAX);
+        self.spend(count.saturating_mul(8))?;
+        let [left, right] = [left, right].map(|strides| View { lengths: lengths.clone(), strides });
+        let at = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
+        let pairs = left.places().zip(right.places());
+        let values = collected("a constant", pairs.map(|(i, j)| function(at(&a.1, i), at(&b.1, j))))?;
+        self.give_folded(node, lengths, values)?;
+        Ok(true)
     }
 
     /// Whole numbers that a name stands for, if it does.
