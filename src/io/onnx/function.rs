@@ -49,7 +49,7 @@ impl Function {
     }
 
     /// Another function of it, which may be a step with a number; is that a channel's own?
-    pub fn then(self, node: Node, step: Option<((usize, usize), bool)>, function: impl Fn(f64) -> f64) -> Self {
+    pub fn then(self, node: Node, step: Option<((usize, usize), bool)>, function: &dyn Fn(f64) -> f64) -> Self {
         let scaled = match (self.scaled, step) {
             (None, Some((step, true))) if self.samples == POINTS => {
                 Some(Box::new(Scaled { steps: vec![step], behind: None }))
@@ -57,13 +57,13 @@ impl Function {
             (Some(mut scaled), step) => {
                 match step.filter(|_| scaled.behind.is_none() && scaled.steps.len() < MOST_STEPS) {
                     Some((step, _)) => scaled.steps.push(step),
-                    None => scaled.behind = Some(scaled.behind.unwrap_or(POINTS).map(&function)),
+                    None => scaled.behind = Some(scaled.behind.unwrap_or(POINTS).map(function)),
                 }
                 Some(scaled)
             }
             (None, _) => None,
         };
-        Self { base: self.base, samples: self.samples.map(&function), node: node.index, scaled }
+        Self { base: self.base, samples: self.samples.map(function), node: node.index, scaled }
     }
 }
 
@@ -152,8 +152,8 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Likewise.
-    pub fn apply(&mut self, node: Node<'a>, function: impl Fn(f64) -> f64) -> Result<()> {
-        if self.fold(node, &function)? {
+    pub fn apply(&mut self, node: Node<'a>, function: &dyn Fn(f64) -> f64) -> Result<()> {
+        if self.fold(node, function)? {
             return Ok(());
         }
         let name = node.input(0)?;

@@ -33,30 +33,30 @@ impl<'a> Reader<'a> {
         };
         node.ensure_known(known)?;
         match node.op() {
-            "Relu" => self.apply(node, |x| x.max(0.0)),
+            "Relu" => self.apply(node, &|x| x.max(0.0)),
             "LeakyRelu" => {
                 let slope = node.float("alpha", 0.01);
-                self.apply(node, |x| if x > 0.0 { x } else { slope * x })
+                self.apply(node, &|x| if x > 0.0 { x } else { slope * x })
             }
-            "Tanh" => self.apply(node, f64::tanh),
-            "Sigmoid" => self.apply(node, function::logistic),
-            "Softplus" => self.apply(node, function::softplus),
+            "Tanh" => self.apply(node, &f64::tanh),
+            "Sigmoid" => self.apply(node, &function::logistic),
+            "Softplus" => self.apply(node, &function::softplus),
             "Swish" => {
                 let alpha = node.float("alpha", 1.0);
-                self.apply(node, |x| x * function::logistic(alpha * x))
+                self.apply(node, &|x| x * function::logistic(alpha * x))
             }
             "Gelu" => match node.text("approximate", "none") {
-                "none" => self.apply(node, function::gelu),
-                "tanh" => self.apply(node, function::gelu_tanh),
+                "none" => self.apply(node, &function::gelu),
+                "tanh" => self.apply(node, &function::gelu_tanh),
                 other => bail!(Parse, "{} has approximate {other}, but none and tanh are known", node.title()),
             },
-            "Erf" => self.apply(node, libm::erf),
-            "Exp" => self.apply(node, f64::exp),
-            "Log" => self.apply(node, f64::ln),
-            "Neg" => self.apply(node, |x| -x),
-            "Abs" => self.apply(node, f64::abs),
-            "Sqrt" => self.apply(node, f64::sqrt),
-            _ => self.apply(node, |x| 1.0 / x),
+            "Erf" => self.apply(node, &libm::erf),
+            "Exp" => self.apply(node, &f64::exp),
+            "Log" => self.apply(node, &f64::ln),
+            "Neg" => self.apply(node, &|x| -x),
+            "Abs" => self.apply(node, &f64::abs),
+            "Sqrt" => self.apply(node, &f64::sqrt),
+            _ => self.apply(node, &|x| 1.0 / x),
         }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
             values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
         );
         self.builder.note("the slopes of PRelu are no parameters here, but stay as they are".into());
-        self.apply(node, |x| if x > 0.0 { x } else { first * x })
+        self.apply(node, &|x| if x > 0.0 { x } else { first * x })
     }
 
     /// Bounds on both sides: before version 11 attributes, then inputs.
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
         // The largest numbers that there are bound nothing.
         let least = if least <= f64::from(f32::MIN) { f64::NEG_INFINITY } else { least };
         let most = if most >= f64::from(f32::MAX) { f64::INFINITY } else { most };
-        self.apply(node, |x| x.max(least).min(most))
+        self.apply(node, &|x| x.max(least).min(most))
     }
 
     /// A node that computes with two tensors.
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
             (true, true) => self.both(node),
             (true, false) => self.with_constant(node, 0, 1),
             (false, true) => self.with_constant(node, 1, 0),
-            (false, false) if self.fold_two(node, |a, b| computed(node.op(), a, b))? => Ok(()),
+            (false, false) if self.fold_two(node, &|a, b| computed(node.op(), a, b))? => Ok(()),
             (false, false) => self.whole_binary(node),
         }
     }
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
             let is_of_channel = !constant.view.lengths.is_empty() && before.base.shape.channels == 1;
             ((node.index, active), is_of_channel && channels(constant, &before.base).is_some())
         });
-        let function = before.then(node, step, of);
+        let function = before.then(node, step, &of);
         self.give(node, Value::Function(Box::new(function)))
     }
 

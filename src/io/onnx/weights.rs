@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Likewise.
-    pub fn fold(&mut self, node: Node<'a>, function: impl Fn(f64) -> f64) -> Result<bool> {
+    pub fn fold(&mut self, node: Node<'a>, function: &dyn Fn(f64) -> f64) -> Result<bool> {
         let Some((lengths, values)) = self.foldable(node, 0)? else { return Ok(false) };
         self.spend(values.len().saturating_mul(8))?;
         let values = collected("a constant", values.into_iter().map(function))?;
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Likewise; `Parse` for shapes that do not go together.
-    pub fn fold_two(&mut self, node: Node<'a>, function: impl Fn(f64, f64) -> f64) -> Result<bool> {
+    pub fn fold_two(&mut self, node: Node<'a>, function: &dyn Fn(f64, f64) -> f64) -> Result<bool> {
         let (Some(a), Some(b)) = (self.foldable(node, 0)?, self.foldable(node, 1)?) else { return Ok(false) };
         let rank = a.0.len().max(b.0.len());
         // An axis that is not there is one of length 1.
