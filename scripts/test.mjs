@@ -153,7 +153,7 @@ const steps = [
     says: "the package: wasm and data",
     beside: "format",
     begin: () => beginNode("scripts/build.mjs"),
-    work: (begun) => begun.end(),
+    work: ofBegun,
   },
   {
     name: "webgpu",
