@@ -155,3 +155,16 @@ pub(crate) fn ensure_finite(what: &str, values: &[f64]) -> Result<()> {
         Some(i) => bail!(NotFinite, "{what}[{i}] is {}, but must be finite", values[i]),
     }
 }
+
+/// Names in a sentence: the first ones, of so many.
+pub(crate) fn some_of(names: &[impl AsRef<str>], count: usize) -> String {
+    let mut text = String::new();
+    for (i, name) in names.iter().enumerate() {
+        text.push_str(if i > 0 { ", " } else { "" });
+        text.push_str(name.as_ref());
+    }
+    match count.saturating_sub(names.len()) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::error::{Result, ensure};
+use crate::error::{Result, ensure, some_of};
 use crate::memory::{collected, copied};
 
 /// An array's numbers, row-major. Half precisions are F32 here, booleans and other whole numbers I64 or U8.
@@ -134,9 +134,7 @@ impl Arrays {
         const MOST: usize = 12;
         let some: Vec<String> =
             self.arrays.iter().take(MOST).map(|(name, array)| format!("{name} {:?}", array.shape())).collect();
-        let more = self.arrays.len().saturating_sub(MOST);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", some.join(", "))
+        some_of(&some, self.arrays.len())
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Block, strings, text};
 use crate::cli::number::{duration, of, percent, whole};
+use crate::error::some_of;
 
 pub(super) fn blocks(result: &Value) -> Vec<Block> {
     let mut facts = Vec::new();
@@ -57,10 +58,7 @@ pub(super) fn blocks(result: &Value) -> Vec<Block> {
 fn listed(files: &Value) -> String {
     const MOST: usize = 3;
     let names = strings(files);
-    match names.get(..MOST) {
-        Some(first) if names.len() > MOST => format!("{} and {} more", first.join(", "), names.len() - MOST),
-        _ => names.join(", "),
-    }
+    some_of(&names[..names.len().min(MOST)], names.len())
 }
 
 /// What every result ends with.

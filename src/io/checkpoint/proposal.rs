@@ -9,7 +9,7 @@ use super::choices::{Choice, choices};
 use super::modules::{Kind, Module, Order};
 use super::natural;
 use super::slots;
-use crate::error::{Result, bail, ensure};
+use crate::error::{Result, bail, ensure, some_of};
 use crate::network::{Conv2d, Layer, NamedLayer, Network, Padding, Pool2d};
 
 /// A dense layer or a convolution, as its weight's shape tells it.
@@ -151,12 +151,8 @@ fn following<'a>(affine: Vec<&'a Module<'a>>, shapes: Vec<Shape>) -> (Vec<&'a Mo
 /// What is said of layers whose order nothing tells.
 pub(super) fn untold(names: &[&str]) -> String {
     const MOST: usize = 12;
-    let more = names.len().saturating_sub(MOST);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let names = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
-    format!(
-        "the file has its arrays by alphabet, and nothing tells the order of {names}{more}: that of the file is taken"
-    )
+    let some = some_of(&names[..names.len().min(MOST)], names.len());
+    format!("the file has its arrays by alphabet, and nothing tells the order of {some}: that of the file is taken")
 }
 
 /// Layers with weights, convolutions first: a file may sort its names, and `classifier` comes before `features`.

@@ -7,7 +7,7 @@ use super::convert::givers;
 use super::node::Node;
 use super::proto::{GraphProto, ValueInfoProto};
 use super::shapes::places;
-use crate::error::{Result, bail, ensure};
+use crate::error::{Result, bail, ensure, some_of};
 
 /// The output, and what it needs.
 pub struct Ends<'a> {
@@ -149,8 +149,7 @@ impl<'a> Ends<'a> {
 /// Names in a sentence, of very many the first ones.
 fn listed(names: &[&str]) -> String {
     const MOST: usize = 8;
-    let some = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
-    if names.len() > MOST { format!("{some} and {} more", names.len() - MOST) } else { some }
+    some_of(&names[..names.len().min(MOST)], names.len())
 }
 
 /// Has a tensor whole numbers or text?

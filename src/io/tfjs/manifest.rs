@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::File;
 use super::super::array::count;
 use super::config::{Config, items, size};
-use crate::error::{Error, ErrorCode, Result, bail, ensure};
+use crate::error::{Error, ErrorCode, Result, bail, ensure, some_of};
 use crate::memory::{collected, room};
 
 /// All weights of a model.
@@ -201,9 +201,8 @@ impl<'a> Weights<'a> {
 fn named<'a>(mut entries: impl Iterator<Item = &'a Entry<'a>>) -> Option<String> {
     const MOST: usize = 12;
     let some: Vec<&str> = entries.by_ref().take(MOST).map(|entry| entry.name).collect();
-    let more = entries.count();
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    (!some.is_empty()).then(|| format!("{}{more}", some.join(", ")))
+    let count = some.len() + entries.count();
+    (!some.is_empty()).then(|| some_of(&some, count))
 }
 
 /// The last two parts of a name.
