@@ -46,7 +46,7 @@ export class Lab {
    * Without a service worker unless `options` have one: keeping all of the site is a fifth of the work of opening the page, and from the
    * second visit on it brings threads, and with them other roundings.
    */
-  static async open(browser, url, { measured = url.includes("#") ? null : 50, rests = false, ...options } = {}) {
+  static async open(browser, url, { measured = url.includes("#") ? null : 100, rests = false, ...options } = {}) {
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       // A page that is still gliding to where it was scrolled moves away from under the mouse.
