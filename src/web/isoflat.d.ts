@@ -1230,7 +1230,10 @@ export interface SharpnessOptions extends RunOptions {
   restarts?: number;
   /** Most steps of one ascent; default 200. */
   maxIterations?: number;
-  /** What a step within the region may gain still, as a share of the rise; default 1e-3, and on to 1e-6 in f64 where that takes few steps. */
+  /**
+   * What a step within the region may gain still, as a share of the rise; default 1e-3, and on to 1e-6 in f64 where that takes few steps.
+   * Along a ridge, where ReLUs flip, an ascent ends where ten gradients gain less than a tenth of it.
+   */
   tolerance?: number;
   seed?: number;
 }
@@ -1242,8 +1245,11 @@ export interface SharpnessStart {
   value: number;
   /** Gradients it took. */
   iterations: number;
-  /** Why it ended: the gap is within the tolerance, no step rises any more, the steps are used up, or another is higher than it would come to, to first order. */
-  stop: "stationary" | "stalled" | "limit" | "surpassed";
+  /**
+   * Why it ended: the gap is within the tolerance, no step rises any more, steps along a ridge, where ReLUs flip, rise by next to nothing,
+   * the steps are used up, or another is higher than it would come to.
+   */
+  stop: "stationary" | "stalled" | "creeping" | "limit" | "surpassed";
 }
 
 /**
@@ -1264,8 +1270,8 @@ export interface Sharpness {
   gap: number;
   error: number;
   /**
-   * Has the ascent to the highest point come to its end: a summit within the tolerance, or, `stalled`, a place where no step that it tries
-   * rises any more? At the latter, a kink where ReLUs flip, `gap` may remain, and other directions may rise by some percents still. That
+   * Has the ascent to the highest point come to its end: a summit within the tolerance, or, `stalled` or `creeping`, a place where no step
+   * that it tries rises any more, or by next to nothing? At the latter, a kink where ReLUs flip, `gap` may remain, and other directions may rise by some percents still. That
    * there is no higher summit, nothing says.
    */
   converged: boolean;

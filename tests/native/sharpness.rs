@@ -177,6 +177,36 @@ fn ascents_that_are_left_would_have_ended_lower() {
     assert!(left > 100, "{left} ascents were left");
 }
 
+/// Along ridges ascents end where steps gain next to nothing, and those that go on for long come no higher than the error says.
+#[test]
+fn ascents_along_a_ridge_end_within_their_error_of_where_it_leads() {
+    let (mut creeping, mut steps) = (0, [0, 0]);
+    for seed in 0..24 {
+        let mut rng = rng(1100 + seed);
+        let network = Network::dense(&[12, 26, 24, 4], true).expect("a network");
+        let problem = random_problem(&mut rng, network.clone(), Loss::CrossEntropy);
+        let theta = random_parameters(&mut rng, &network);
+        let engine = cpu(&problem);
+        let found = sharpness_to(None, &engine, &theta, Region::Box, 0.1);
+        let options = SharpnessOptions { tolerance: Some(1e-9), max_iterations: 2000, ..SharpnessOptions::default() };
+        let control = Control::default();
+        let long = epsilon_sharpness(&engine, &theta, Region::Box, 0.1, &options, &control);
+        let long = pollster::block_on(long).expect("a sharpness");
+        steps[0] += found.iterations;
+        steps[1] += long.iterations;
+        // The starts are the same ones.
+        for (quick, long) in found.starts.iter().zip(&long.starts).filter(|(quick, _)| quick.value == found.value) {
+            if quick.stop == Stop::Creeping {
+                creeping += 1;
+                assert!(found.error > 0.0 && found.error <= 1e-3 * found.value, "seed {seed}: {found:?}");
+                assert!(long.value <= quick.value + found.error, "seed {seed}: {quick:?} {long:?}, to {}", found.error);
+            }
+        }
+    }
+    assert!(creeping >= 8, "{creeping} of the highest crept");
+    assert!(4 * steps[0] < steps[1], "{steps:?} gradients");
+}
+
 /// No random point of the region is higher than what the ascent finds, the best Δ lies in the region, and has the loss that is
 /// reported.
 #[test]

@@ -74,7 +74,7 @@ pub struct Sharpness {
     /// What could be gained still at the best point, to first order, in units of `value`.
     pub gap: f64,
     /// How far the value may be from the local maximum it climbs, in units of `value`: the gap where the ascent ended
-    /// stationary or at its limit, the last step's gain where it stalled.
+    /// stationary or at its limit, the last step's gain where it stalled, and four times that of the last ten gradients along a ridge.
     pub error: f64,
     /// Did the best ascent end before its limit?
     pub converged: bool,
@@ -329,7 +329,7 @@ pub(super) async fn search(
         Some((_, best)) => best,
         None => Ascent::at_rest(coordinates.len())?,
     };
-    let error = if best.stop == Stop::Stalled { best.last_gain } else { best.gap };
+    let error = best.left();
     ensure_number("the sharpness", precision, &[best.rise, best.gap, error, spread])?;
     Ok(Sharpness {
         region,

@@ -1,8 +1,9 @@
 //! One ascent: steps along the gradient and back into the region.
 //!
 //! A step is shorter until the loss rises by a share of what the gradient promises (Armijo), longer after each success: with long
-//! steps it is the power iteration u ← ∇L / ‖∇L‖. Where units cross their kinks summits are ridges: the gradient jumps across them, and
-//! hundreds of steps along one gain a millionth of the rise.
+//! steps it is the power iteration u ← ∇L / ‖∇L‖. Where units cross their kinks summits are ridges: the gradient jumps across them, so
+//! that to first order much is left to gain, and hundreds of steps along one gain a millionth of the rise. There what the last steps have
+//! gained says when it is enough.
 
 use serde::Serialize;
 
@@ -36,6 +37,17 @@ const FIRST_STEP: f64 = 16.0;
 /// Gradients within which the gap has to halve for an ascent to go on beyond what was asked for.
 const PATIENCE: usize = 8;
 
+/// Gradients within which an ascent has to gain more than [`CREEP`] for it to go on at all.
+const SPAN: usize = 10;
+
+/// A share of what may be left to gain.
+const CREEP: f64 = 0.1;
+
+/// Times what it has gained within the last [`SPAN`] an ascent along a ridge may still gain: gains shrink, but not evenly. One that gained
+/// less than the least share, by chance, is taken to have gained that.
+const AHEAD: f64 = 4.0;
+const LEAST: f64 = 0.025;
+
 /// Why an ascent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,6 +56,8 @@ pub enum Stop {
     Stationary,
     /// No step along the gradient raises the loss any more: a kink, or rounding.
     Stalled,
+    /// Along a ridge, where steps raise it by next to nothing.
+    Creeping,
     /// The steps are used up.
     Limit,
     /// Another is higher than this one would come to, to first order.
@@ -71,7 +85,8 @@ pub(super) struct Ascent {
     gradient: Vec<f64>,
     /// What could be gained still, to first order.
     pub gap: f64,
-    pub last_gain: f64,
+    /// The same as steps tell it: the last one's gain, or, where it creeps, what those to come may gain.
+    pub ahead: f64,
     pub iterations: usize,
     pub stop: Stop,
     step: f64,
@@ -81,8 +96,17 @@ impl Ascent {
     /// None: θ itself.
     pub fn at_rest(len: usize) -> Result<Self> {
         let (u, gradient) = (zeros(START, len)?, Vec::new());
-        let (rise, gap, last_gain, iterations, stop) = (0.0, 0.0, 0.0, 0, Stop::Stationary);
-        Ok(Self { u, rise, gradient, gap, last_gain, iterations, stop, step: FIRST_STEP })
+        let (rise, gap, ahead, iterations, stop) = (0.0, 0.0, 0.0, 0, Stop::Stationary);
+        Ok(Self { u, rise, gradient, gap, ahead, iterations, stop, step: FIRST_STEP })
+    }
+
+    /// What may be gained still, as far as where it ended says.
+    pub fn left(&self) -> f64 {
+        match self.stop {
+            Stop::Stalled => self.ahead,
+            Stop::Creeping => f64::min(self.ahead, self.gap),
+            _ => self.gap,
+        }
     }
 
     /// As it is told of.
@@ -102,11 +126,11 @@ impl Climb<'_> {
             bail!(NotFinite, "the loss overflows within the region: a smaller ε is needed");
         }
         let gap = self.coordinates.gap(&u, &gradient);
-        Ok(Ascent { u, rise, gradient, gap, last_gain: 0.0, iterations: 1, stop: Stop::Limit, step: FIRST_STEP })
+        Ok(Ascent { u, rise, gradient, gap, ahead: 0.0, iterations: 1, stop: Stop::Limit, step: FIRST_STEP })
     }
 
-    /// Goes on until no step gains more than this share of the rise, to first order. Where nobody says how much, until it is little or, to
-    /// first order, not enough to reach the `highest` ascent before it; the highest of all is polished then ([`Climb::polish`]).
+    /// Goes on until no step gains more than this share of the rise, to first order, or all of them far less. Where nobody says how much,
+    /// until it is little or not enough to reach the `highest` ascent before it; the highest of all is polished then ([`Climb::polish`]).
     ///
     /// # Errors
     /// `TooLarge`; `Aborted`; the device's.
@@ -122,10 +146,10 @@ impl Climb<'_> {
         }
         for tolerance in [COMPARED, ENOUGH] {
             self.climb(ascent, tolerance, control).await?;
-            if ascent.stop != Stop::Stationary {
+            if !matches!(ascent.stop, Stop::Stationary | Stop::Creeping) {
                 return Ok(());
             }
-            if highest.is_some_and(|highest| ascent.rise + ascent.gap < highest) {
+            if highest.is_some_and(|highest| ascent.rise + ascent.left() < highest) {
                 ascent.stop = Stop::Surpassed;
                 return Ok(());
             }
@@ -135,9 +159,18 @@ impl Climb<'_> {
 
     /// Goes on to this tolerance.
     async fn climb(&self, ascent: &mut Ascent, tolerance: f64, control: &Control<'_>) -> Result<()> {
+        let (mut since, mut from) = (ascent.iterations, ascent.rise);
         ascent.stop = loop {
             if self.has_arrived(ascent, tolerance) {
                 break Stop::Stationary;
+            }
+            if ascent.iterations >= since + SPAN {
+                let gained = ascent.rise - from;
+                if gained <= CREEP * tolerance * self.size(ascent) {
+                    ascent.ahead = AHEAD * gained.max(LEAST * tolerance.min(ENOUGH) * self.size(ascent));
+                    break Stop::Creeping;
+                }
+                (since, from) = (ascent.iterations, ascent.rise);
             }
             if let Some(stop) = self.step(ascent, control).await? {
                 break stop;
@@ -167,7 +200,12 @@ impl Climb<'_> {
     }
 
     fn has_arrived(&self, ascent: &Ascent, tolerance: f64) -> bool {
-        ascent.gap <= tolerance * f64::max(ascent.rise.abs(), self.resolution)
+        ascent.gap <= tolerance * self.size(ascent)
+    }
+
+    /// The rise, as far as it is known.
+    fn size(&self, ascent: &Ascent) -> f64 {
+        f64::max(ascent.rise.abs(), self.resolution)
     }
 
     /// A step, or why there is none.
@@ -191,7 +229,7 @@ impl Climb<'_> {
             if promised > 0.0 && gain >= ARMIJO * promised && gradient.iter().all(|g| g.is_finite()) {
                 ascent.gap = self.coordinates.gap(&next, &gradient);
                 (ascent.u, ascent.rise, ascent.gradient) = (next, rise, gradient);
-                (ascent.step, ascent.last_gain) = (length, gain);
+                (ascent.step, ascent.ahead) = (length, gain);
                 return Ok(None);
             }
             length /= 4.0;
