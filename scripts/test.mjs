@@ -90,14 +90,16 @@ async function clippy() {
 class Skipped extends Error {}
 
 /** A script of tests/. One that is not there is a failure, not a success. */
-async function script(file, args = []) {
+async function script(file) {
   if (!existsSync(join(root, file))) throw new Failure(`${file} is missing`);
-  await heard((options) => runNode(file, args, { ...options, env: { ISOFLAT_CHROME: findChrome() } }));
+  await heard((options) => runNode(file, [], { ...options, env: { ISOFLAT_CHROME: findChrome() } }));
 }
 
-async function firefoxTests() {
+const pageTests = "tests/page/run.mjs";
+
+async function firefoxTests(begun) {
   if (findFirefox() === undefined) throw new Skipped(noFirefox);
-  await script("tests/page/run.mjs", ["--only", "firefox"]);
+  await ofBegun(begun);
 }
 
 async function rankTests(begun) {
@@ -156,6 +158,15 @@ const steps = [
     work: ofBegun,
   },
   {
+    name: "ranks",
+    group: "rust",
+    says: "the program over ranks that MPI connects",
+    // Of what the build has left to do one core does it.
+    beside: "build",
+    begin: () => (hasMpi() ? beginNode("tests/ranks.mjs") : undefined),
+    work: rankTests,
+  },
+  {
     name: "webgpu",
     group: "wasm",
     says: "wasm tests in Chrome with WebGPU",
@@ -206,9 +217,8 @@ const steps = [
     group: "web",
     says: "the page in Chrome",
     needs: ["build", "site"],
-    work: () => script("tests/page/run.mjs"),
+    work: () => script(pageTests),
   },
-  { name: "firefox", group: "web", says: "the page in Firefox", needs: ["build", "site"], work: firefoxTests },
   {
     name: "package",
     group: "web",
@@ -217,13 +227,14 @@ const steps = [
     work: () => script("tests/package/run.mjs"),
   },
   {
-    name: "ranks",
-    group: "rust",
-    says: "the program over ranks that MPI connects",
+    name: "firefox",
+    group: "web",
+    says: "the page in Firefox",
+    needs: ["build", "site"],
     // Both leave processors idle.
     beside: "package",
-    begin: () => (hasMpi() ? beginNode("tests/ranks.mjs") : undefined),
-    work: rankTests,
+    begin: () => (findFirefox() ? beginNode(pageTests, ["--only", "firefox"]) : undefined),
+    work: firefoxTests,
   },
 ];
 

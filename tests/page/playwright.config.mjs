@@ -74,7 +74,7 @@ export default defineConfig({
   projects: names ? [...projects, ...asked].filter(({ name }) => names.includes(name)) : projects,
   reporter: [["./reporter.mjs"]],
   globalSetup: "./built.mjs",
-  // Two pages leave no core without work while one of them waits. Firefox, and what is measured, have the computer for themselves.
+  // Two pages leave no core without work while one of them waits. Firefox has one at a time, and what is measured the computer for itself.
   workers: names?.some((name) => ["timed", "firefox"].includes(name)) ? 1 : Math.min(2, availableParallelism()),
   fullyParallel: true,
   // A computer that is busy with other things makes two waits meet that never meet otherwise. What holds at the second try only
