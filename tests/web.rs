@@ -5,7 +5,7 @@
 #[path = "native/support/golden.rs"]
 mod golden;
 
-use isoflat::engine::{Backend, Device, Engine, Precision};
+use isoflat::engine::{Backend, Curvature, Device, Engine, Precision};
 use isoflat::invariance::invariance;
 use isoflat::measure::{Measure, MeasureOptions};
 use isoflat::network::{BiasInitialization, Initialization};
@@ -52,6 +52,79 @@ async fn golden_cases_on_webgpu() {
         assert_eq!((device.info().backend, device.info().api.as_str()), ("gpu", "webgpu"));
         golden::check_on(&device, golden::f32_tolerance).await;
     }
+}
+
+/// Convolutions that are met in Winograd's form here, and nowhere natively, against the same windows with zeros around them, which are not.
+#[wasm_bindgen_test]
+async fn windows_of_3_are_windows_of_5_with_zeros_around() {
+    const SIZES: [[usize; 2]; 3] = [[3, 16], [16, 40], [40, 8]];
+    let network = |side: usize| {
+        let padding = side / 2;
+        let layers = SIZES.map(|[_, channels]| {
+            format!(
+                r#"{{"type": "conv2d", "channels": {channels}, "kernel": [{side}, {side}], "padding": [{padding}, {padding}], "bias": true}},
+                {{"type": "relu"}}"#
+            )
+        });
+        let json = format!(
+            r#"{{"input": [3, 9, 8], "layers": [{}, {{"type": "flatten"}}, {{"type": "dense", "units": 4}}]}}"#,
+            layers.join(",")
+        );
+        Network::from_json(&json).expect("a network")
+    };
+    let [three, five] = [3, 5].map(network);
+    // Where the parameters of the one are among the other's.
+    let (mut places, mut next) = (Vec::new(), 0);
+    for [seen, channels] in SIZES {
+        for window in 0..seen * channels {
+            places.extend((0..9).map(|tap| next + 25 * window + 5 * (tap / 3 + 1) + tap % 3 + 1));
+        }
+        next += 25 * seen * channels;
+        places.extend(next..next + channels);
+        next += channels;
+    }
+    places.extend(next..five.parameter_count());
+    assert_eq!(places.len(), three.parameter_count());
+    let spread = |values: &[f64]| {
+        let mut wide = vec![0.0; five.parameter_count()];
+        places.iter().zip(values).for_each(|(&place, &value)| wide[place] = value);
+        wide
+    };
+    let [theta, direction] = [1, 2].map(|seed| {
+        three.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed).expect("weights")
+    });
+    for (precision, tolerance) in [(Precision::F64, 1e-13), (Precision::F32, 3e-6)] {
+        let mut found = Vec::new();
+        for (network, theta, direction) in
+            [(&three, theta.clone(), direction.clone()), (&five, spread(&theta), spread(&direction))]
+        {
+            // Blocks that are whole, and one that is not.
+            let problem = data::synthetic(network.clone(), 21, 1).expect("a problem");
+            let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
+            engine.prepare(&theta).await.expect("a point");
+            let gradient = engine.gradient().await.expect("a gradient");
+            let product = engine.product(Curvature::Hessian, &direction).await.expect("a product");
+            let tuple = [vec![engine.loss().await.expect("a loss")], gradient, product];
+            found.push(if std::ptr::eq(network, &three) {
+                tuple
+            } else {
+                let [loss, gradient, product] = tuple;
+                [loss, pick(&gradient, &places), pick(&product, &places)]
+            });
+        }
+        for (what, (three, five)) in ["loss", "gradient", "product"].iter().zip(found[0].iter().zip(&found[1])) {
+            let largest = five.iter().fold(0.0, |largest, value| f64::max(largest, value.abs()));
+            let off = three.iter().zip(five).fold(0.0, |off, (a, b)| f64::max(off, (a - b).abs()));
+            assert!(
+                largest > 0.0 && off <= tolerance * largest,
+                "{what}, {precision:?}: off by {off:e} of {largest:e}"
+            );
+        }
+    }
+}
+
+fn pick(values: &[f64], places: &[usize]) -> Vec<f64> {
+    places.iter().map(|&place| values[place]).collect()
 }
 
 /// Without a hardware GPU, `auto` is the CPU: a software adapter is slower than the CPU executor.

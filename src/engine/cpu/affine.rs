@@ -11,6 +11,7 @@ use super::point::sized;
 use super::real::Real;
 use super::stencil::Stencil;
 use super::tile::{ROWS, by_rows};
+use super::winograd;
 use crate::engine::plan::{Operation, Step};
 use crate::error::Result;
 use crate::memory::{collected, copied, room};
@@ -45,6 +46,8 @@ pub struct Affine {
     pub(super) classes: Vec<Class>,
     /// How windows meet the image where channels see one channel each.
     pub(super) stencil: Option<Stencil>,
+    /// Is it met in Winograd's form?
+    pub(super) is_winograd: bool,
 }
 
 /// Input pixels (y, x) with (y + padding) mod stride = `residue`: the part of the window that reaches them.
@@ -61,7 +64,8 @@ pub(super) struct Class {
     pub start: usize,
 }
 
-/// W packed for forward passes: for each group of up to [`ROWS`] rows, column by column.
+/// W packed for forward passes: for each group of up to [`ROWS`] rows, column by column; or, where it is met in Winograd's form, as
+/// [`winograd::pack`] has it.
 #[derive(Default)]
 pub struct Forward<T>(pub(super) Aligned<T>);
 
@@ -79,7 +83,8 @@ impl<T: Real> Forward<T> {
     }
 }
 
-/// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output.
+/// W packed for backward passes: class by class, for each group of input channels, tap by tap and output by output; or, where it is met
+/// in Winograd's form, as [`winograd::pack`] has it.
 #[derive(Default)]
 pub struct Backward<T>(pub(super) Aligned<T>);
 
@@ -129,6 +134,7 @@ impl Affine {
             runs,
             classes: if stencil.is_some() { Vec::new() } else { classes(input, window, *groups)? },
             stencil,
+            is_winograd: winograd::IS_FASTER && winograd::suits(input, window, step.output, *groups),
             input,
             output: step.output,
             window,
@@ -143,6 +149,11 @@ impl Affine {
     /// Does every channel see one channel alone?
     pub(super) fn is_channelwise(&self) -> bool {
         self.stencil.is_some()
+    }
+
+    /// Is it met in Winograd's form?
+    pub(super) fn is_winograd(&self) -> bool {
+        self.is_winograd
     }
 
     /// The pixels of a row that may be in a class.
@@ -177,6 +188,7 @@ impl Affine {
             window,
             classes: classes(input, window, 1)?,
             stencil: None,
+            is_winograd: false,
             input,
             ..*self
         })
@@ -263,6 +275,12 @@ impl Affine {
     /// W out of a parameter vector, packed for forward passes.
     pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
+        if self.is_winograd() {
+            let (seen, columns) = (self.input.channels, self.columns);
+            let packed = sized(&mut out.0, seen * self.rows * winograd::PLACES)?;
+            winograd::pack(weight, (seen, self.rows), |c, row| row * columns + c * 9, false, packed);
+            return Ok(());
+        }
         let out = sized(&mut out.0, weight.len())?;
         if self.is_channelwise() {
             out.copy_from_slice(weight);
@@ -280,6 +298,12 @@ impl Affine {
     pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
         let (seen, rows) = (self.seen(), self.rows_of_group() * self.columns);
+        if self.is_winograd() {
+            let columns = self.columns;
+            let packed = sized(&mut out.0, seen * self.rows * winograd::PLACES)?;
+            winograd::pack(weight, (self.rows, seen), |row, c| row * columns + c * 9, true, packed);
+            return Ok(());
+        }
         let out = sized(&mut out.0, weight.len())?;
         if self.is_channelwise() {
             out.copy_from_slice(weight);

@@ -4,8 +4,10 @@ use super::activation::Finish;
 use super::affine::{Affine, Backward, Class, Forward};
 use super::channelwise::{self, AffineWork};
 use super::real::Real;
-use super::simd::Work;
+use super::simd::{self, Level, Work};
 use super::tile::{ROWS, accumulate, by_rows};
+use super::winograd::{Convolution, Image};
+use crate::network::Shape;
 
 /// z = Σ over the terms of W x, plus b: one block. `out` is (positions, rows, N).
 pub struct ForwardBlock<'a, T, const N: usize> {
@@ -52,6 +54,14 @@ impl<T: Real, const N: usize> AffineWork for ForwardBlock<'_, T, N> {
     fn run_channelwise<const FMA: bool>(self) {
         let Self { affine, bias, terms, finish, out } = self;
         channelwise::forward::<T, N, FMA>(affine, bias, terms, finish, out);
+    }
+
+    fn run_in_form(self, level: Level) {
+        let Self { affine, bias, terms, finish, out } = self;
+        let ([height, width], channels) = (affine.padded(), affine.input.channels);
+        let image = |data| Image { data, height, width, channels, before: [0; 2] };
+        let terms: Vec<_> = terms.iter().map(|(weights, data)| (&weights.0[..], image(data))).collect();
+        simd::run(level, Convolution::<T, N> { terms: &terms, bias, shape: affine.output, finish, out });
     }
 }
 
@@ -143,6 +153,14 @@ impl<T: Real, const N: usize> AffineWork for BackwardBlock<'_, T, N> {
     fn run_channelwise<const FMA: bool>(self) {
         let Self { affine, terms, finish, out } = self;
         channelwise::backward::<T, N, FMA>(affine, terms, finish, out);
+    }
+
+    fn run_in_form(self, level: Level) {
+        let Self { affine, terms, finish, out } = self;
+        let (Shape { height, width, channels }, before) = (affine.output, affine.window.padding.before);
+        let image = |data| Image { data, height, width, channels, before: before.map(|padding| 2 - padding) };
+        let terms: Vec<_> = terms.iter().map(|(weights, data)| (&weights.0[..], image(data))).collect();
+        simd::run(level, Convolution::<T, N> { terms: &terms, bias: None, shape: affine.input, finish, out });
     }
 }
 

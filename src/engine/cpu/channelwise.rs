@@ -50,6 +50,9 @@ pub trait AffineWork: Work {
 
     /// Does it where channels see one channel each, as [`Work::run`] does it elsewhere.
     fn run_channelwise<const FMA: bool>(self);
+
+    /// Does it in Winograd's form.
+    fn run_in_form(self, level: Level);
 }
 
 /// Such work by those loops. They are compiled by themselves: beside the tiles' they would take registers from them.
@@ -67,7 +70,14 @@ impl<W: AffineWork> Work for Channelwise<W> {
 /// Does the work with the instructions of `level`, by the loops that suit its step.
 #[inline(never)]
 pub fn run<W: AffineWork>(level: Level, work: W) {
-    if work.affine().is_channelwise() { simd::run(level, Channelwise(work)) } else { simd::run(level, work) }
+    let affine = work.affine();
+    if affine.is_channelwise() {
+        simd::run(level, Channelwise(work));
+    } else if affine.is_winograd() {
+        work.run_in_form(level);
+    } else {
+        simd::run(level, work);
+    }
 }
 
 /// Where the window's places meet an image, for the first channel: which place, and where it is.

@@ -8,8 +8,10 @@ use super::channelwise::{self, AffineWork};
 use super::lanes;
 use super::parallel;
 use super::real::Real;
-use super::simd::Work;
+use super::simd::{self, Level, Work};
 use super::tile::{PART, ROWS, accumulate, by_rows};
+use super::winograd;
+use super::winograd_gradient::{self, InForm};
 use crate::error::Result;
 use crate::memory::{make_room, product};
 
@@ -21,11 +23,11 @@ pub type Term<'a, T> = (&'a [T], &'a [T]);
 pub struct GradientWorkspace<T> {
     /// Sums tile by tile, (tiles, rows, J): written row by row into W, whose rows are pages apart, they would come and go
     /// through the same few sets of the cache.
-    tiles: Aligned<T>,
+    pub(super) tiles: Aligned<T>,
     /// δ of a strip for each group of rows, step by step: (steps, rows of the group).
-    delta: Aligned<T>,
+    pub(super) delta: Aligned<T>,
     /// Inputs of a strip that one tile meets, (steps, J).
-    input: Aligned<T>,
+    pub(super) input: Aligned<T>,
     /// Where the strip's cells lie: term, position, and where the window begins in the input.
     cells: Vec<[usize; 3]>,
 }
@@ -45,12 +47,16 @@ impl<T: Real> GradientWorkspace<T> {
         let columns = affine.runs.len() * affine.run.div_ceil(N) * N;
         let cells = (PART / N).min(terms * affine.positions());
         let steps = cells * N;
-        for (memory, len) in [
-            (&mut self.tiles, product::<T>(WHAT, &[columns, rows])?),
-            (&mut self.delta, product::<T>(WHAT, &[rows, steps])?),
-            (&mut self.input, product::<T>(WHAT, &[steps, N])?),
+        // Sums of squares go over windows where those of products are in Winograd's form.
+        let places = if affine.is_winograd() { winograd::PLACES } else { 0 };
+        let (channels, together) = (affine.input.channels, winograd_gradient::together(N) * N);
+        for (memory, in_windows, in_form) in [
+            (&mut self.tiles, [columns, rows], [channels, rows]),
+            (&mut self.delta, [rows, steps], [rows, together]),
+            (&mut self.input, [steps, N], [channels, together]),
         ] {
-            memory.resize(WHAT, len)?;
+            let in_form = product::<T>(WHAT, &[places, in_form[0], in_form[1]])?;
+            memory.resize(WHAT, product::<T>(WHAT, &in_windows)?.max(in_form))?;
         }
         make_room(WHAT, &mut self.cells, cells)
     }
@@ -95,6 +101,15 @@ impl<T: Real, const N: usize> AffineWork for WeightGradient<'_, T, N> {
     fn run_channelwise<const FMA: bool>(self) {
         let Self { affine, rows, terms, workspace, out } = self;
         channelwise::add_gradient::<T, N, FMA>(affine, rows, terms, &mut workspace.tiles, out);
+    }
+
+    fn run_in_form(self, level: Level) {
+        // Few channels do not pay for laying out four numbers for each one.
+        if self.affine.input.channels < winograd_gradient::LEAST_CHANNELS {
+            simd::run(level, self);
+        } else {
+            simd::run(level, InForm(self));
+        }
     }
 }
 

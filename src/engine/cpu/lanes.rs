@@ -29,6 +29,8 @@ pub unsafe trait Register<T>: Copy {
     unsafe fn splat(value: T) -> Self;
     /// self + other
     unsafe fn plus(self, other: Self) -> Self;
+    /// self − other
+    unsafe fn minus(self, other: Self) -> Self;
     /// self + a ⊙ b, in one rounding where the machine has that.
     unsafe fn plus_product(self, a: Self, b: Self) -> Self;
     /// self ⊙ other
@@ -94,6 +96,19 @@ pub fn write<T: Real, const J: usize, const FMA: bool>(out: &mut [T; J], start: 
 #[inline(always)]
 pub fn copy<T: Real, const J: usize, const FMA: bool>(out: &mut [T; J], a: &[T; J]) {
     by_width!(T, J, FMA, copy_by(out, a));
+}
+
+/// Bᵀ d B of Winograd's form F(2 × 2, 3 × 3) for 4 × 4 rows d, place by place, `stride` rows from one to the next.
+#[inline(always)]
+pub fn spread<T: Real, const J: usize, const FMA: bool>(d: &[&[T; J]; 16], out: &mut [[T; J]], stride: usize) {
+    assert!(out.len() > 15 * stride, "there is room for all places");
+    by_width!(T, J, FMA, spread_by(d, out, stride));
+}
+
+/// Aᵀ m A: 2 × 2 rows of 4 × 4.
+#[inline(always)]
+pub fn gather<T: Real, const J: usize, const FMA: bool>(m: &[&[T; J]; 16], out: &mut [[T; J]; 4]) {
+    by_width!(T, J, FMA, gather_by(m, out));
 }
 
 /// Asks for what is there, or will be written there, before it is wanted: for the second cache, where the machine can be asked.
@@ -175,6 +190,53 @@ unsafe fn copy_by<T: Real, V: Register<T>, const J: usize>(out: &mut [T; J], a: 
     unsafe {
         for i in places::<T, V, J>() {
             V::load(a.add(i)).store(out.add(i));
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn spread_by<T: Real, V: Register<T>, const J: usize>(d: &[&[T; J]; 16], out: &mut [[T; J]], stride: usize) {
+    // SAFETY: as above; the caller has made sure that there is room for all places.
+    unsafe {
+        let at = |[a, b, c, d]: [V; 4]| [a.minus(c), b.plus(c), c.minus(b), b.minus(d)];
+        for i in places::<T, V, J>() {
+            let load = |k: usize| V::load(d[k].as_ptr().add(i));
+            let columns = [
+                at([load(0), load(4), load(8), load(12)]),
+                at([load(1), load(5), load(9), load(13)]),
+                at([load(2), load(6), load(10), load(14)]),
+                at([load(3), load(7), load(11), load(15)]),
+            ];
+            for y in 0..4 {
+                let row = at([columns[0][y], columns[1][y], columns[2][y], columns[3][y]]);
+                for x in 0..4 {
+                    row[x].store(out.as_mut_ptr().add((4 * y + x) * stride).cast::<T>().add(i));
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn gather_by<T: Real, V: Register<T>, const J: usize>(m: &[&[T; J]; 16], out: &mut [[T; J]; 4]) {
+    // SAFETY: as above.
+    unsafe {
+        let at = |[a, b, c, d]: [V; 4]| [a.plus(b).plus(c), b.minus(c).minus(d)];
+        for i in places::<T, V, J>() {
+            let load = |k: usize| V::load(m[k].as_ptr().add(i));
+            let columns = [
+                at([load(0), load(4), load(8), load(12)]),
+                at([load(1), load(5), load(9), load(13)]),
+                at([load(2), load(6), load(10), load(14)]),
+                at([load(3), load(7), load(11), load(15)]),
+            ];
+            for y in 0..2 {
+                let [first, second] = at([columns[0][y], columns[1][y], columns[2][y], columns[3][y]]);
+                first.store(out[2 * y].as_mut_ptr().add(i));
+                second.store(out[2 * y + 1].as_mut_ptr().add(i));
+            }
         }
     }
 }

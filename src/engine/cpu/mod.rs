@@ -35,6 +35,8 @@ mod vector_ops;
 mod vectors;
 mod walk;
 mod weight_gradients;
+mod winograd;
+mod winograd_gradient;
 
 use std::cell::RefCell;
 use std::future::ready;

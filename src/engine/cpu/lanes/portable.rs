@@ -36,6 +36,11 @@ macro_rules! single {
             }
 
             #[inline(always)]
+            unsafe fn minus(self, other: Self) -> Self {
+                Self(self.0 - other.0)
+            }
+
+            #[inline(always)]
             unsafe fn plus_product(self, a: Self, b: Self) -> Self {
                 Self(if FMA { a.0.mul_add(b.0, self.0) } else { self.0 + a.0 * b.0 })
             }

@@ -11,7 +11,7 @@ use super::{Register, Registers};
 pub struct Packed<T>(v128, std::marker::PhantomData<T>);
 
 macro_rules! vector {
-    ($t:ty, $splat:ident, $add:ident, $mul:ident, $greater:ident, $fused:ident) => {
+    ($t:ty, $splat:ident, $add:ident, $sub:ident, $mul:ident, $greater:ident, $fused:ident) => {
         // SAFETY: loads and stores of any alignment, of 16 bytes.
         unsafe impl Register<$t> for Packed<$t> {
             #[inline(always)]
@@ -34,6 +34,11 @@ macro_rules! vector {
             #[inline(always)]
             unsafe fn plus(self, other: Self) -> Self {
                 packed($add(self.0, other.0))
+            }
+
+            #[inline(always)]
+            unsafe fn minus(self, other: Self) -> Self {
+                packed($sub(self.0, other.0))
             }
 
             /// In one rounding where the instructions are [relaxed] and the machine has that.
@@ -71,5 +76,5 @@ fn packed<T>(vector: v128) -> Packed<T> {
     Packed(vector, std::marker::PhantomData)
 }
 
-vector!(f32, f32x4_splat, f32x4_add, f32x4_mul, f32x4_gt, f32x4_relaxed_madd);
-vector!(f64, f64x2_splat, f64x2_add, f64x2_mul, f64x2_gt, f64x2_relaxed_madd);
+vector!(f32, f32x4_splat, f32x4_add, f32x4_sub, f32x4_mul, f32x4_gt, f32x4_relaxed_madd);
+vector!(f64, f64x2_splat, f64x2_add, f64x2_sub, f64x2_mul, f64x2_gt, f64x2_relaxed_madd);

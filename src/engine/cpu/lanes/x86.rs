@@ -8,7 +8,7 @@ use super::{Register, Registers};
 
 macro_rules! vector {
     (
-        $vector:ty, $t:ty, $load:ident, $store:ident, $splat:ident, $add:ident, $mul:ident,
+        $vector:ty, $t:ty, $load:ident, $store:ident, $splat:ident, $add:ident, $sub:ident, $mul:ident,
         |$sum:ident, $a:ident, $b:ident| $fused:expr,
         |$of:ident, $then:ident, $other:ident| $chosen:expr
     ) => {
@@ -36,6 +36,12 @@ macro_rules! vector {
             unsafe fn plus(self, other: Self) -> Self {
                 // SAFETY: the caller's.
                 unsafe { $add(self, other) }
+            }
+
+            #[inline(always)]
+            unsafe fn minus(self, other: Self) -> Self {
+                // SAFETY: the caller's.
+                unsafe { $sub(self, other) }
             }
 
             #[inline(always)]
@@ -68,6 +74,7 @@ vector!(
     _mm512_storeu_ps,
     _mm512_set1_ps,
     _mm512_add_ps,
+    _mm512_sub_ps,
     _mm512_mul_ps,
     |sum, a, b| _mm512_fmadd_ps(a, b, sum),
     |of, then, other| _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(of, _mm512_setzero_ps()), other, then)
@@ -79,6 +86,7 @@ vector!(
     _mm256_storeu_ps,
     _mm256_set1_ps,
     _mm256_add_ps,
+    _mm256_sub_ps,
     _mm256_mul_ps,
     |sum, a, b| _mm256_fmadd_ps(a, b, sum),
     |of, then, other| _mm256_blendv_ps(other, then, _mm256_cmp_ps::<_CMP_GT_OQ>(of, _mm256_setzero_ps()))
@@ -90,6 +98,7 @@ vector!(
     _mm_storeu_ps,
     _mm_set1_ps,
     _mm_add_ps,
+    _mm_sub_ps,
     _mm_mul_ps,
     |sum, a, b| _mm_add_ps(sum, _mm_mul_ps(a, b)),
     |of, then, other| {
@@ -104,6 +113,7 @@ vector!(
     _mm512_storeu_pd,
     _mm512_set1_pd,
     _mm512_add_pd,
+    _mm512_sub_pd,
     _mm512_mul_pd,
     |sum, a, b| _mm512_fmadd_pd(a, b, sum),
     |of, then, other| _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(of, _mm512_setzero_pd()), other, then)
@@ -115,6 +125,7 @@ vector!(
     _mm256_storeu_pd,
     _mm256_set1_pd,
     _mm256_add_pd,
+    _mm256_sub_pd,
     _mm256_mul_pd,
     |sum, a, b| _mm256_fmadd_pd(a, b, sum),
     |of, then, other| _mm256_blendv_pd(other, then, _mm256_cmp_pd::<_CMP_GT_OQ>(of, _mm256_setzero_pd()))
@@ -126,6 +137,7 @@ vector!(
     _mm_storeu_pd,
     _mm_set1_pd,
     _mm_add_pd,
+    _mm_sub_pd,
     _mm_mul_pd,
     |sum, a, b| _mm_add_pd(sum, _mm_mul_pd(a, b)),
     |of, then, other| {
