@@ -151,11 +151,6 @@ impl Affine {
         self.stencil.is_some()
     }
 
-    /// Is it met in Winograd's form?
-    pub(super) fn is_winograd(&self) -> bool {
-        self.is_winograd
-    }
-
     /// The pixels of a row that may be in a class.
     pub(super) fn columns_of(&self, class: &Class) -> impl Iterator<Item = usize> + use<> {
         let (stride, left) = (self.window.stride[1], self.window.padding.before[1]);
@@ -275,7 +270,7 @@ impl Affine {
     /// W out of a parameter vector, packed for forward passes.
     pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
-        if self.is_winograd() {
+        if self.is_winograd {
             let (seen, columns) = (self.input.channels, self.columns);
             let packed = sized(&mut out.0, seen * self.rows * winograd::PLACES)?;
             winograd::pack(weight, (seen, self.rows), |c, row| row * columns + c * 9, false, packed);
@@ -298,7 +293,7 @@ impl Affine {
     pub fn pack_backward<T: Real>(&self, theta: &[T], out: &mut Backward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
         let (seen, rows) = (self.seen(), self.rows_of_group() * self.columns);
-        if self.is_winograd() {
+        if self.is_winograd {
             let columns = self.columns;
             let packed = sized(&mut out.0, seen * self.rows * winograd::PLACES)?;
             winograd::pack(weight, (self.rows, seen), |row, c| row * columns + c * 9, true, packed);

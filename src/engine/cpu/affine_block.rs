@@ -2,7 +2,8 @@
 
 use super::activation::Finish;
 use super::affine::{Affine, Backward, Class, Forward};
-use super::channelwise::{self, AffineWork};
+use super::affine_work::AffineWork;
+use super::channelwise;
 use super::real::Real;
 use super::simd::{self, Level, Work};
 use super::tile::{ROWS, accumulate, by_rows};
@@ -56,7 +57,7 @@ impl<T: Real, const N: usize> AffineWork for ForwardBlock<'_, T, N> {
         channelwise::forward::<T, N, FMA>(affine, bias, terms, finish, out);
     }
 
-    fn run_in_form(self, level: Level) {
+    fn run_winograd(self, level: Level) {
         let Self { affine, bias, terms, finish, out } = self;
         let ([height, width], channels) = (affine.padded(), affine.input.channels);
         let image = |data| Image { data, height, width, channels, before: [0; 2] };
@@ -155,7 +156,7 @@ impl<T: Real, const N: usize> AffineWork for BackwardBlock<'_, T, N> {
         channelwise::backward::<T, N, FMA>(affine, terms, finish, out);
     }
 
-    fn run_in_form(self, level: Level) {
+    fn run_winograd(self, level: Level) {
         let Self { affine, terms, finish, out } = self;
         let (Shape { height, width, channels }, before) = (affine.output, affine.window.padding.before);
         let image = |data| Image { data, height, width, channels, before: before.map(|padding| 2 - padding) };

@@ -25,7 +25,6 @@ use super::activation::Finish;
 use super::affine::{Affine, Backward, Forward};
 use super::gradient::Term;
 use super::real::Real;
-use super::simd::{self, Level, Work};
 use super::stencil::{Side, Stencil};
 use super::tile::Sums;
 use crate::network::Shape;
@@ -42,43 +41,6 @@ const LOOKED_UP: usize = 32;
 
 /// Bytes of the rows that a band of channels sees at a time: half of a second cache of 1 MiB.
 const BAND: usize = 512 << 10;
-
-/// Work on an affine step, which has loops of its own where channels see one channel each.
-pub trait AffineWork: Work {
-    /// The step.
-    fn affine(&self) -> &Affine;
-
-    /// Does it where channels see one channel each, as [`Work::run`] does it elsewhere.
-    fn run_channelwise<const FMA: bool>(self);
-
-    /// Does it in Winograd's form.
-    fn run_in_form(self, level: Level);
-}
-
-/// Such work by those loops. They are compiled by themselves: beside the tiles' they would take registers from them.
-struct Channelwise<W>(W);
-
-impl<W: AffineWork> Work for Channelwise<W> {
-    const ROW: usize = W::ROW;
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        self.0.run_channelwise::<FMA>();
-    }
-}
-
-/// Does the work with the instructions of `level`, by the loops that suit its step.
-#[inline(never)]
-pub fn run<W: AffineWork>(level: Level, work: W) {
-    let affine = work.affine();
-    if affine.is_channelwise() {
-        simd::run(level, Channelwise(work));
-    } else if affine.is_winograd() {
-        work.run_in_form(level);
-    } else {
-        simd::run(level, work);
-    }
-}
 
 /// Where the window's places meet an image, for the first channel: which place, and where it is.
 #[derive(Clone, Copy, Default)]

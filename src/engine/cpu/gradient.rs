@@ -3,15 +3,16 @@
 use std::ops::Range;
 
 use super::affine::Affine;
+use super::affine_work::AffineWork;
 use super::aligned::Aligned;
-use super::channelwise::{self, AffineWork};
+use super::channelwise;
 use super::lanes;
 use super::parallel;
 use super::real::Real;
 use super::simd::{self, Level, Work};
 use super::tile::{PART, ROWS, accumulate, by_rows};
 use super::winograd;
-use super::winograd_gradient::{self, InForm};
+use super::winograd_gradient::{self, WinogradGradient};
 use crate::error::Result;
 use crate::memory::{make_room, product};
 
@@ -48,7 +49,7 @@ impl<T: Real> GradientWorkspace<T> {
         let cells = (PART / N).min(terms * affine.positions());
         let steps = cells * N;
         // Sums of squares go over windows where those of products are in Winograd's form.
-        let places = if affine.is_winograd() { winograd::PLACES } else { 0 };
+        let places = if affine.is_winograd { winograd::PLACES } else { 0 };
         let (channels, together) = (affine.input.channels, winograd_gradient::together(N) * N);
         for (memory, in_windows, in_form) in [
             (&mut self.tiles, [columns, rows], [channels, rows]),
@@ -103,12 +104,12 @@ impl<T: Real, const N: usize> AffineWork for WeightGradient<'_, T, N> {
         channelwise::add_gradient::<T, N, FMA>(affine, rows, terms, &mut workspace.tiles, out);
     }
 
-    fn run_in_form(self, level: Level) {
+    fn run_winograd(self, level: Level) {
         // Few channels do not pay for laying out four numbers for each one.
         if self.affine.input.channels < winograd_gradient::LEAST_CHANNELS {
             simd::run(level, self);
         } else {
-            simd::run(level, InForm(self));
+            simd::run(level, WinogradGradient(self));
         }
     }
 }

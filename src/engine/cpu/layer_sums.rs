@@ -3,8 +3,8 @@
 use super::activation::Finish;
 use super::affine::{Affine, Backward, Forward};
 use super::affine_block::{BackwardBlock, ForwardBlock};
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise;
 use super::gradient::bias_lanes;
 use super::lanes;
 use super::net::Net;
@@ -85,7 +85,7 @@ impl<T: Real> BlockLayer<T> {
         let mut spread = Aligned::default();
         sized(&mut spread, affine.rows * N)?;
         let terms = [(squares, &square[..])];
-        channelwise::run(
+        affine_work::run(
             net.level,
             ForwardBlock::<T, N> { affine, bias: None, terms: &terms, finish: Finish::Nothing, out: &mut spread },
         );
@@ -130,7 +130,7 @@ impl<T: Real> Arrival<'_, T> {
             let len = product::<T>(WHAT, &[windows.positions(), windows.columns, N])?;
             let out = sized(&mut workspace.pulled, len)?;
             let terms = [(backward, self.g)];
-            channelwise::run(
+            affine_work::run(
                 net.level,
                 BackwardBlock::<T, N> { affine: windows, terms: &terms, finish: Finish::Nothing, out },
             );

@@ -5,6 +5,7 @@
 mod activation;
 mod affine;
 mod affine_block;
+mod affine_work;
 mod aligned;
 mod channelwise;
 pub(in crate::engine) mod chart;

@@ -6,8 +6,8 @@ use std::ops::{Deref, Range};
 use super::activation::Finish;
 use super::affine::Forward;
 use super::affine_block::ForwardBlock;
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise;
 use super::data::Selection;
 use super::net::Weights;
 use super::parallel;
@@ -84,7 +84,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             let vectors = std::iter::once(&plane.theta).chain(&plane.directions);
             for ((out, packed), vector) in products.iter_mut().zip(&plane.first).zip(vectors) {
                 let bias = affine.bias.clone().map(|range| &vector[range]);
-                channelwise::run(
+                affine_work::run(
                     net.level,
                     ForwardBlock::<T, N> { affine, bias, terms: &[(packed, input)], finish: Finish::Nothing, out },
                 );

@@ -6,8 +6,8 @@ use bytemuck::Pod;
 
 use super::activation::{self, Curve, Finish};
 use super::affine_block::ForwardBlock;
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise;
 use super::data::{self, Rows, Selection};
 use super::loss::{self, BlockLoss};
 use super::net::{Kind, Net, Weights};
@@ -135,7 +135,7 @@ impl<T: Real> BlockPoint<T> {
                     self.is_input_transposed[l] = is_data;
                 }
                 let (bias, terms) = (weights.bias(affine), [(&weights.forward[l], input)]);
-                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, finish, out });
+                affine_work::run(net.level, ForwardBlock::<T, N> { affine, bias, terms: &terms, finish, out });
             }
             Kind::Plain(plain) => {
                 plain.forward::<T, N>(step.reads.len(), read, &mut self.chosen[l], out)?;

@@ -2,8 +2,8 @@
 
 use super::activation::Finish;
 use super::affine_block::BackwardBlock;
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise;
 use super::layer_sums::{Arrival, BlockLayer, Layer, SumsWorkspace};
 use super::net::{Kind, Net, Weights};
 use super::parallel;
@@ -115,7 +115,7 @@ impl<'a, T: Real, const N: usize> BlockSweep<'a, T, N> {
             let pulled = match layer {
                 Layer::Dense { first: Some(first), .. } => {
                     let out = sized(own, affine.columns * N)?;
-                    channelwise::run(
+                    affine_work::run(
                         net.level,
                         BackwardBlock::<T, N> { affine, terms: &[(first, g)], finish: Finish::Nothing, out },
                     );

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::activation::{self, Finish};
 use super::affine_block::ForwardBlock;
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise;
 use super::loss;
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
@@ -149,7 +149,7 @@ impl<T: Real> BlockTangent<T> {
                 // V a, if V is not 0 here, and W ȧ, if ȧ is not.
                 let both = [(&direction.forward[l], input), (&weights.forward[l], tangent.unwrap_or_default())];
                 let terms = &both[usize::from(!moves)..1 + usize::from(tangent.is_some())];
-                channelwise::run(net.level, ForwardBlock::<T, N> { affine, bias, terms, finish, out });
+                affine_work::run(net.level, ForwardBlock::<T, N> { affine, bias, terms, finish, out });
             }
             Kind::Plain(plain) => {
                 plain.tangent::<T, N>(step.reads.len(), tangent, &point.chosen[l], out);

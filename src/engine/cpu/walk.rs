@@ -8,8 +8,9 @@ use std::mem::take;
 use super::activation::{self, Finish};
 use super::affine::Affine;
 use super::affine_block::BackwardBlock;
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise::{self, Pull, PullTerm};
+use super::channelwise::{Pull, PullTerm};
 use super::net::{Kind, Net, Weights};
 use super::point::{BlockPoint, Workspace, sized};
 use super::real::Real;
@@ -108,10 +109,10 @@ impl<T: Real> Back<'_, T> {
         }
         let first = (&self.weights.backward[l], &d[..]);
         match self.second {
-            None => channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], finish, out }),
+            None => affine_work::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &[first], finish, out }),
             Some((direction, deltas)) => {
                 let terms = [first, (&direction.backward[l], &deltas[l][..])];
-                channelwise::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, finish, out });
+                affine_work::run(self.net.level, BackwardBlock::<T, N> { affine, terms: &terms, finish, out });
             }
         }
         Ok(q)

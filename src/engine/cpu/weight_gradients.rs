@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::affine::Affine;
+use super::affine_work;
 use super::aligned::Aligned;
-use super::channelwise;
 use super::gradient::{BiasGradient, GradientWorkspace, Portion, Term, WeightGradient};
 use super::parallel;
 use super::passes::Passes;
@@ -131,7 +131,7 @@ impl<T: Real> Task<'_, '_, T> {
         }
         let (affine, terms) = (self.affine, &self.terms[..]);
         workspace.fit::<N>(affine, rows.len(), terms.len())?;
-        channelwise::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
+        affine_work::run(level, WeightGradient::<T, N> { affine, rows, terms, workspace, out: weight });
         Ok(())
     }
 }

@@ -254,8 +254,8 @@ mod tests {
     use crate::engine::cpu::activation::Finish;
     use crate::engine::cpu::affine::{Affine, Backward, Forward};
     use crate::engine::cpu::affine_block::{BackwardBlock, ForwardBlock};
+    use crate::engine::cpu::affine_work;
     use crate::engine::cpu::aligned::Aligned;
-    use crate::engine::cpu::channelwise;
     use crate::engine::cpu::gradient::{GradientWorkspace, WeightGradient};
     use crate::engine::cpu::real::Real;
     use crate::engine::cpu::simd::Level;
@@ -307,11 +307,11 @@ mod tests {
         let mut z = vec![T::ONE; affine.output.len() * N];
         let terms = [(&forward[0], &frames[0][..]), (&forward[1], &frames[1][..])];
         let (bias, finish) = (affine.bias.clone().map(|range| &theta[0][range]), Finish::Activation { slope: T::ZERO });
-        channelwise::run(level, ForwardBlock::<T, N> { affine, bias, terms: &terms, finish, out: &mut z });
+        affine_work::run(level, ForwardBlock::<T, N> { affine, bias, terms: &terms, finish, out: &mut z });
         let mut q = vec![T::ONE; affine.input.len() * N];
         let terms = [(&backward[0], &delta[0][..]), (&backward[1], &delta[1][..])];
         let finish = Finish::Derivative { slope: T::from_f64(0.5), a: &x[0] };
-        channelwise::run(level, BackwardBlock::<T, N> { affine, terms: &terms, finish, out: &mut q });
+        affine_work::run(level, BackwardBlock::<T, N> { affine, terms: &terms, finish, out: &mut q });
         let laid_out = [0, 1].map(|i| {
             let mut out = vec![T::ONE; affine.transposed_len::<N>()];
             affine.transpose::<T, N>(&frames[i], &mut out);
@@ -325,7 +325,7 @@ mod tests {
             let mut workspace = GradientWorkspace::default();
             workspace.fit::<N>(affine, rows.len(), 2).expect("memory");
             let workspace = &mut workspace;
-            channelwise::run(level, WeightGradient::<T, N> { affine, rows, terms: &terms, workspace, out });
+            affine_work::run(level, WeightGradient::<T, N> { affine, rows, terms: &terms, workspace, out });
         }
         [z, q, gradient]
     }
@@ -392,7 +392,7 @@ mod tests {
             affine.pack_forward(&numbers::<f32>(1, affine.parameters().len()), &mut packed).expect("memory");
             let (mut z, terms, affine) = (vec![1.0f32; affine.output.len() * N], [(&packed, frame)], &affine);
             let finish = Finish::Nothing;
-            channelwise::run(
+            affine_work::run(
                 Level::Baseline,
                 ForwardBlock::<f32, N> { affine, bias: None, terms: &terms, finish, out: &mut z },
             );

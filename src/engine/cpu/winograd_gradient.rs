@@ -23,9 +23,9 @@ pub const fn together(lanes: usize) -> usize {
 }
 
 /// The same gradient in this form.
-pub struct InForm<'a, T, const N: usize>(pub WeightGradient<'a, T, N>);
+pub struct WinogradGradient<'a, T, const N: usize>(pub WeightGradient<'a, T, N>);
 
-impl<T: Real, const N: usize> Work for InForm<'_, T, N> {
+impl<T: Real, const N: usize> Work for WinogradGradient<'_, T, N> {
     const ROW: usize = size_of::<[T; N]>();
 
     #[inline(always)]

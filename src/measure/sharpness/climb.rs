@@ -37,10 +37,10 @@ const FIRST_STEP: f64 = 16.0;
 /// Gradients within which the gap has to halve for an ascent to go on beyond what was asked for.
 const PATIENCE: usize = 8;
 
-/// Gradients within which an ascent has to gain more than [`CREEP`] for it to go on at all.
+/// Gradients within which an ascent has to gain more than this share of what may be left for it to go on at all; with so many steps among
+/// them, since one that has become too long takes many gradients to be short enough.
 const SPAN: usize = 10;
-
-/// A share of what may be left to gain.
+const SPAN_STEPS: usize = 3;
 const CREEP: f64 = 0.1;
 
 /// Times what it has gained within the last [`SPAN`] an ascent along a ridge may still gain: gains shrink, but not evenly. One that gained
@@ -60,7 +60,7 @@ pub enum Stop {
     Creeping,
     /// The steps are used up.
     Limit,
-    /// Another is higher than this one would come to, to first order.
+    /// Another is higher than this one would come to.
     Surpassed,
 }
 
@@ -159,22 +159,23 @@ impl Climb<'_> {
 
     /// Goes on to this tolerance.
     async fn climb(&self, ascent: &mut Ascent, tolerance: f64, control: &Control<'_>) -> Result<()> {
-        let (mut since, mut from) = (ascent.iterations, ascent.rise);
+        let (mut since, mut from, mut steps) = (ascent.iterations, ascent.rise, 0);
         ascent.stop = loop {
             if self.has_arrived(ascent, tolerance) {
                 break Stop::Stationary;
             }
-            if ascent.iterations >= since + SPAN {
+            if ascent.iterations >= since + SPAN && steps >= SPAN_STEPS {
                 let gained = ascent.rise - from;
                 if gained <= CREEP * tolerance * self.size(ascent) {
                     ascent.ahead = AHEAD * gained.max(LEAST * tolerance.min(ENOUGH) * self.size(ascent));
                     break Stop::Creeping;
                 }
-                (since, from) = (ascent.iterations, ascent.rise);
+                (since, from, steps) = (ascent.iterations, ascent.rise, 0);
             }
             if let Some(stop) = self.step(ascent, control).await? {
                 break stop;
             }
+            steps += 1;
         };
         Ok(())
     }

@@ -196,7 +196,8 @@ pub struct SharpnessOptions {
     pub max_iterations: usize,
     /// An ascent has converged when no step within the region gains more than this share of the rise, to first order. `None` takes 1e-3;
     /// those that will not reach the highest before them are left at 1e-2, and in f64 the others go on to 1e-6 as long as they near their
-    /// summit fast. Along ridges, where units cross their kinks, they do not, and end where ten gradients gain less than a tenth of that share.
+    /// summit fast. Along ridges, where units cross their kinks, they do not, and end where ten gradients gain less than a tenth of that
+    /// share.
     pub tolerance: Option<f64>,
     /// Dimension of a random subspace, at most the number of parameters. Keskar et al. take 100.
     pub subspace_dimension: usize,

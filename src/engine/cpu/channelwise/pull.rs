@@ -249,7 +249,7 @@ mod tests {
     use crate::engine::cpu::activation::Finish;
     use crate::engine::cpu::affine::Backward;
     use crate::engine::cpu::affine_block::BackwardBlock;
-    use crate::engine::cpu::channelwise;
+    use crate::engine::cpu::affine_work;
     use crate::engine::cpu::gradient::{BiasGradient, GradientWorkspace, WeightGradient};
     use crate::engine::cpu::net::Net;
     use crate::engine::cpu::simd::{self, Level};
@@ -301,12 +301,12 @@ mod tests {
             let (mut q, mut weight) = (vec![0.0; inputs], vec![0.0; affine.weight.len()]);
             let mut bias = vec![0.0; affine.rows];
             let terms = [(&first, &delta_dot[..]), (&second, &delta[..])];
-            channelwise::run(net.level, BackwardBlock::<f64, N> { affine, terms: &terms, finish, out: &mut q });
+            affine_work::run(net.level, BackwardBlock::<f64, N> { affine, terms: &terms, finish, out: &mut q });
             let terms = [(&delta_dot[..], &x[..]), (&delta[..], &x_dot[..])];
             let (mut workspace, rows) = (GradientWorkspace::default(), 0..affine.rows);
             workspace.fit::<N>(affine, affine.rows, terms.len()).expect("room");
             let (terms, workspace, out) = (&terms[..], &mut workspace, &mut weight[..]);
-            channelwise::run(net.level, WeightGradient::<f64, N> { affine, rows, terms, workspace, out });
+            affine_work::run(net.level, WeightGradient::<f64, N> { affine, rows, terms, workspace, out });
             let (all_rows, out) = (affine.rows, &mut bias[..]);
             simd::run(net.level, BiasGradient::<f64, N> { all_rows, first: 0, delta: &delta_dot, out });
 

@@ -4,7 +4,7 @@ use super::{Pull, PullTerm};
 use crate::engine::cpu::activation::Finish;
 use crate::engine::cpu::affine::{Affine, Backward, Forward};
 use crate::engine::cpu::affine_block::{BackwardBlock, ForwardBlock};
-use crate::engine::cpu::channelwise;
+use crate::engine::cpu::affine_work;
 use crate::engine::cpu::net::Net;
 use crate::engine::cpu::real::Real;
 use crate::engine::cpu::simd::{self, Level};
@@ -94,15 +94,15 @@ fn check<T: Real, const N: usize>(json: &str, level: Level) {
         let (mut out, both) = (vec![T::ONE; outputs], [(&forward[0], &x[..]), (&forward[1], &x_too[..])]);
         let terms_forward = &both[..terms];
         let finish = Finish::Derivative { slope, a: &a_out };
-        channelwise::run(level, ForwardBlock::<T, N> { affine, bias, terms: terms_forward, finish, out: &mut out });
+        affine_work::run(level, ForwardBlock::<T, N> { affine, bias, terms: terms_forward, finish, out: &mut out });
         assert_close(&out, &z, &what);
         let finish = Finish::Activation { slope };
-        channelwise::run(level, ForwardBlock::<T, N> { affine, bias, terms: terms_forward, finish, out: &mut out });
+        affine_work::run(level, ForwardBlock::<T, N> { affine, bias, terms: terms_forward, finish, out: &mut out });
         assert_close(&out, &activated, &what);
 
         let (mut out, both) = (vec![T::ONE; inputs], [(&backward[0], &delta[..]), (&backward[1], &delta_too[..])]);
         let finish = Finish::Derivative { slope, a: &a_in };
-        channelwise::run(level, BackwardBlock::<T, N> { affine, terms: &both[..terms], finish, out: &mut out });
+        affine_work::run(level, BackwardBlock::<T, N> { affine, terms: &both[..terms], finish, out: &mut out });
         assert_close(&out, &q, &what);
 
         let (mut out, mut gradient) = (vec![T::ONE; inputs], vec![T::ONE; affine.parameters().len()]);
