@@ -84,7 +84,8 @@ async fn windows_of_3_are_windows_of_5_with_zeros_around() {
         next += channels;
     }
     places.extend(next..five.parameter_count());
-    assert_eq!(places.len(), three.parameter_count());
+    let all: Vec<usize> = (0..three.parameter_count()).collect();
+    assert_eq!(places.len(), all.len());
     let spread = |values: &[f64]| {
         let mut wide = vec![0.0; five.parameter_count()];
         places.iter().zip(values).for_each(|(&place, &value)| wide[place] = value);
@@ -95,22 +96,18 @@ async fn windows_of_3_are_windows_of_5_with_zeros_around() {
     });
     for (precision, tolerance) in [(Precision::F64, 1e-13), (Precision::F32, 3e-6)] {
         let mut found = Vec::new();
-        for (network, theta, direction) in
-            [(&three, theta.clone(), direction.clone()), (&five, spread(&theta), spread(&direction))]
+        for (network, theta, direction, places) in
+            [(&three, theta.clone(), direction.clone(), &all), (&five, spread(&theta), spread(&direction), &places)]
         {
             // Blocks that are whole, and one that is not.
             let problem = data::synthetic(network.clone(), 21, 1).expect("a problem");
             let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
             engine.prepare(&theta).await.expect("a point");
+            let loss = engine.loss().await.expect("a loss");
             let gradient = engine.gradient().await.expect("a gradient");
             let product = engine.product(Curvature::Hessian, &direction).await.expect("a product");
-            let tuple = [vec![engine.loss().await.expect("a loss")], gradient, product];
-            found.push(if std::ptr::eq(network, &three) {
-                tuple
-            } else {
-                let [loss, gradient, product] = tuple;
-                [loss, pick(&gradient, &places), pick(&product, &places)]
-            });
+            let pick = |values: &[f64]| places.iter().map(|&place| values[place]).collect::<Vec<_>>();
+            found.push([vec![loss], pick(&gradient), pick(&product)]);
         }
         for (what, (three, five)) in ["loss", "gradient", "product"].iter().zip(found[0].iter().zip(&found[1])) {
             let largest = five.iter().fold(0.0, |largest, value| f64::max(largest, value.abs()));
@@ -121,10 +118,6 @@ async fn windows_of_3_are_windows_of_5_with_zeros_around() {
             );
         }
     }
-}
-
-fn pick(values: &[f64], places: &[usize]) -> Vec<f64> {
-    places.iter().map(|&place| values[place]).collect()
 }
 
 /// Without a hardware GPU, `auto` is the CPU: a software adapter is slower than the CPU executor.

@@ -271,9 +271,8 @@ impl Affine {
     pub fn pack_forward<T: Real>(&self, theta: &[T], out: &mut Forward<T>) -> Result<()> {
         let weight = &theta[self.weight.clone()];
         if self.is_winograd {
-            let (seen, columns) = (self.input.channels, self.columns);
-            let packed = sized(&mut out.0, seen * self.rows * winograd::PLACES)?;
-            winograd::pack(weight, (seen, self.rows), |c, row| row * columns + c * 9, false, packed);
+            let packed = sized(&mut out.0, self.rows * self.seen() * winograd::PLACES)?;
+            winograd::pack(weight, [self.rows, self.seen()], false, packed);
             return Ok(());
         }
         let out = sized(&mut out.0, weight.len())?;
@@ -294,9 +293,8 @@ impl Affine {
         let weight = &theta[self.weight.clone()];
         let (seen, rows) = (self.seen(), self.rows_of_group() * self.columns);
         if self.is_winograd {
-            let columns = self.columns;
-            let packed = sized(&mut out.0, seen * self.rows * winograd::PLACES)?;
-            winograd::pack(weight, (self.rows, seen), |row, c| row * columns + c * 9, true, packed);
+            let packed = sized(&mut out.0, self.rows * seen * winograd::PLACES)?;
+            winograd::pack(weight, [self.rows, seen], true, packed);
             return Ok(());
         }
         let out = sized(&mut out.0, weight.len())?;

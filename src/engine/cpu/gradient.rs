@@ -49,7 +49,7 @@ impl<T: Real> GradientWorkspace<T> {
         let cells = (PART / N).min(terms * affine.positions());
         let steps = cells * N;
         // Sums of squares go over windows where those of products are in Winograd's form.
-        let places = if affine.is_winograd { winograd::PLACES } else { 0 };
+        let places = if winograd_gradient::is_faster(affine) { winograd::PLACES } else { 0 };
         let (channels, together) = (affine.input.channels, winograd_gradient::together(N) * N);
         for (memory, in_windows, in_form) in [
             (&mut self.tiles, [columns, rows], [channels, rows]),
@@ -105,11 +105,10 @@ impl<T: Real, const N: usize> AffineWork for WeightGradient<'_, T, N> {
     }
 
     fn run_winograd(self, level: Level) {
-        // Few channels do not pay for laying out four numbers for each one.
-        if self.affine.input.channels < winograd_gradient::LEAST_CHANNELS {
-            simd::run(level, self);
-        } else {
+        if winograd_gradient::is_faster(self.affine) {
             simd::run(level, WinogradGradient(self));
+        } else {
+            simd::run(level, self);
         }
     }
 }

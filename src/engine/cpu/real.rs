@@ -81,3 +81,9 @@ macro_rules! real {
 
 real!(f32, F32);
 real!(f64, F64);
+
+/// Numbers with both signs for tests, others for every seed.
+#[cfg(test)]
+pub fn numbers<T: Real>(seed: usize, len: usize) -> Vec<T> {
+    (0..len).map(|i| T::from_f64(((i * 37 + seed * 101) % 211) as f64 / 105.0 - 1.0)).collect()
+}

@@ -84,16 +84,11 @@ pub fn to_window<T: Real>(u: &[T; PLACES]) -> [T; 9] {
     g
 }
 
-/// Weights for [`Convolution`]: for each [`ROWS`] of what comes out, of each [`CHANNELS`] of what goes in place
-/// by place and channel by channel. `at` says where the weights between the two begin in `weight`; back through a window its places come
-/// in the opposite order.
-pub fn pack<T: Real>(
-    weight: &[T],
-    (going_in, coming_out): (usize, usize),
-    at: impl Fn(usize, usize) -> usize,
-    is_backward: bool,
-    packed: &mut [T],
-) {
+/// Weights for [`Convolution`], of W (rows, channels, 3, 3): for each [`ROWS`] of what comes out, of each [`CHANNELS`] of what goes in
+/// place by place and channel by channel. Back through a window its places come in the opposite order.
+pub fn pack<T: Real>(weight: &[T], [rows, channels]: [usize; 2], is_backward: bool, packed: &mut [T]) {
+    let (windows, seen) = (weight.as_chunks::<9>().0, channels);
+    let [going_in, coming_out] = if is_backward { [rows, channels] } else { [channels, rows] };
     let mut rest = packed;
     for first in (0..coming_out).step_by(ROWS) {
         for channels in parts(going_in) {
@@ -101,8 +96,8 @@ pub fn pack<T: Real>(
             let (mine, after) = rest.split_at_mut(PLACES * stride);
             for (i, channel) in channels.enumerate() {
                 for r in 0..ROWS {
-                    let Some(window) = weight[at(channel, first + r)..].first_chunk::<9>() else { continue };
-                    let mut g = *window;
+                    let [row, c] = if is_backward { [channel, first + r] } else { [first + r, channel] };
+                    let mut g = windows[row * seen + c];
                     if is_backward {
                         g.reverse();
                     }
@@ -257,15 +252,10 @@ mod tests {
     use crate::engine::cpu::affine_work;
     use crate::engine::cpu::aligned::Aligned;
     use crate::engine::cpu::gradient::{GradientWorkspace, WeightGradient};
-    use crate::engine::cpu::real::Real;
+    use crate::engine::cpu::real::{Real, numbers};
     use crate::engine::cpu::simd::Level;
     use crate::engine::plan::Plan;
     use crate::network::Network;
-
-    /// Numbers with both signs, others for every seed.
-    fn numbers<T: Real>(seed: usize, len: usize) -> Vec<T> {
-        (0..len).map(|i| T::from_f64(((i * 37 + seed * 101) % 211) as f64 / 105.0 - 1.0)).collect()
-    }
 
     /// The convolution of a network of one, over its windows and in Winograd's form.
     fn both(input: [usize; 3], channels: usize, padding: &str) -> [Affine; 2] {

@@ -14,8 +14,13 @@ use super::winograd::{PLACES, SEEN, SIDE, to_window};
 /// Squares times lanes that are laid out together, and are one sum before they join the rest.
 const STEPS: usize = 64;
 
-/// Channels that come in, from which this is faster than sums over the windows.
-pub const LEAST_CHANNELS: usize = 32;
+/// Channels that come in, from which this is faster than sums over the windows: fewer do not pay for laying out four numbers for each one.
+const LEAST_CHANNELS: usize = 32;
+
+/// Is a step's gradient taken in this form?
+pub fn is_faster(affine: &Affine) -> bool {
+    affine.is_winograd && affine.input.channels >= LEAST_CHANNELS
+}
 
 /// Squares of outputs that are laid out together.
 pub const fn together(lanes: usize) -> usize {

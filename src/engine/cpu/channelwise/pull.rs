@@ -252,16 +252,12 @@ mod tests {
     use crate::engine::cpu::affine_work;
     use crate::engine::cpu::gradient::{BiasGradient, GradientWorkspace, WeightGradient};
     use crate::engine::cpu::net::Net;
+    use crate::engine::cpu::real::numbers;
     use crate::engine::cpu::simd::{self, Level};
     use crate::engine::plan::Plan;
     use crate::network::Network;
 
     const N: usize = 8;
-
-    /// Numbers with both signs, others for every seed.
-    fn numbers(seed: usize, len: usize) -> Vec<f64> {
-        (0..len).map(|i| ((i * 37 + seed * 101) % 211) as f64 / 105.0 - 1.0).collect()
-    }
 
     fn assert_close(found: &[f64], expected: &[f64], what: &str) {
         assert_eq!(found.len(), expected.len(), "{what}");

@@ -6,15 +6,10 @@ use crate::engine::cpu::affine::{Affine, Backward, Forward};
 use crate::engine::cpu::affine_block::{BackwardBlock, ForwardBlock};
 use crate::engine::cpu::affine_work;
 use crate::engine::cpu::net::Net;
-use crate::engine::cpu::real::Real;
+use crate::engine::cpu::real::{Real, numbers};
 use crate::engine::cpu::simd::{self, Level};
 use crate::engine::plan::Plan;
 use crate::network::Network;
-
-/// Numbers with both signs, others for every seed.
-fn numbers<T: Real>(seed: usize, len: usize) -> Vec<T> {
-    (0..len).map(|i| T::from_f64(((i * 37 + seed * 101) % 211) as f64 / 105.0 - 1.0)).collect()
-}
 
 fn assert_close<T: Real>(found: &[T], expected: &[f64], what: &str) {
     let tolerance = if size_of::<T>() == 4 { 1e-4 } else { 1e-11 };
