@@ -7,7 +7,10 @@
 
 use serde::Serialize;
 
-use super::krylov::{Basis, CHECK_EVERY, RitzPairs};
+use nalgebra::DMatrix;
+
+use super::krylov::{Basis, CHECK_EVERY};
+use super::symmetric::decomposed_row;
 use super::{generator, random_signs};
 use crate::control::{Control, Progress};
 use crate::error::{Result, bail, ensure, ensure_positive};
@@ -134,8 +137,8 @@ impl StochasticLanczos {
             }
             let t = basis.projected(0)?;
             let fewer = if basis.beta == 0.0 { basis.size } else { (3 * basis.size).div_ceil(4) };
-            shorter.push(quadrature(RitzPairs::new(t.view((0, 0), (fewer, fewer)).into_owned(), 0.0)?));
-            all.push(quadrature(RitzPairs::new(t, 0.0)?));
+            shorter.push(quadrature(&t.view((0, 0), (fewer, fewer)).into_owned())?);
+            all.push(quadrature(&t)?);
         }
         let mut found = self.density(&all, control).await?;
         let width = found.width;
@@ -239,8 +242,12 @@ impl StochasticLanczos {
 }
 
 /// Ritz values with the squared first entries of their vectors, which sum to 1.
-fn quadrature(ritz: RitzPairs) -> Quadrature {
-    ritz.values.iter().enumerate().map(|(i, &value)| (value, ritz.vectors[(0, i)].powi(2))).collect()
+///
+/// # Errors
+/// `TooLarge` where the projected matrix does not fit in memory twice.
+fn quadrature(projected: &DMatrix<f64>) -> Result<Quadrature> {
+    let (values, first) = decomposed_row(projected, 0)?;
+    Ok(values.into_iter().zip(first).map(|(value, first)| (value, first * first)).collect())
 }
 
 /// Σ τ_i of Gaussians around θ_i at t.

@@ -3,12 +3,13 @@
 //! The projected matrix is read off the coefficients of the orthogonalisation, t_{ij} = q_i · A q_j, so that a basis may go
 //! on from any orthonormal vectors, Ritz vectors of an earlier basis among them. Scalars come back every few steps.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use nalgebra::DMatrix;
 use rand_chacha::ChaCha8Rng;
 
-use super::{decomposed, overflow, random_normal, unit};
+use super::{decomposed, decomposed_row, overflow, random_normal, unit};
 use crate::engine::{Segments, Vector, Vectors};
 use crate::error::{Error, ErrorCode, Result};
 use crate::event_loop::worked;
@@ -62,8 +63,8 @@ pub(crate) struct Explored {
     pub trace: f64,
     /// ‖A Q‖_F.
     pub length: f64,
-    /// Qᵀ v of the Ritz vector v of largest magnitude.
-    pub dominant: Vec<f64>,
+    /// The pairs that were found, in its first columns.
+    ritz: RitzPairs,
     /// Qᵀ A Q.
     pub projected: DMatrix<f64>,
 }
@@ -74,7 +75,9 @@ impl Explored {
     /// # Errors
     /// `TooLarge`; the device's.
     pub async fn dominant(&self, vectors: &dyn Vectors) -> Result<Vec<f64>> {
-        let x = self.combination(&self.dominant, vectors).await?;
+        let of = self.ritz.vectors()?;
+        let s = self.ritz.largest().map_or(&[][..], |i| &of.as_slice()[i * of.nrows()..(i + 1) * of.nrows()]);
+        let x = self.combination(s, vectors).await?;
         unit(&x, norm(x.iter().copied()))
     }
 
@@ -93,25 +96,33 @@ impl Explored {
 /// Eigenpairs of the projected matrix, ascending, with the residual of each as the recurrence tells it.
 pub(super) struct RitzPairs {
     pub values: Vec<f64>,
-    /// Column i belongs to values[i].
-    pub vectors: DMatrix<f64>,
     pub residuals: Vec<f64>,
+    projected: DMatrix<f64>,
+    vectors: OnceCell<DMatrix<f64>>,
 }
 
 impl RitzPairs {
     /// Of a projected matrix and the remainder behind it.
     ///
     /// # Errors
-    /// `TooLarge` where its vectors do not fit in memory.
-    pub fn new(t: DMatrix<f64>, beta: f64) -> Result<Self> {
-        let size = t.nrows();
-        let eigen = decomposed(&t)?;
-        let vectors = DMatrix::from_vec(size, size, eigen.vectors);
-        Ok(Self {
-            values: eigen.values,
-            residuals: (0..size).map(|j| (beta * vectors[(size - 1, j)]).abs()).collect(),
-            vectors,
-        })
+    /// `TooLarge` where it does not fit in memory twice.
+    pub fn new(projected: DMatrix<f64>, beta: f64) -> Result<Self> {
+        let (values, last) = decomposed_row(&projected, projected.nrows().saturating_sub(1))?;
+        let residuals = last.iter().map(|s| (beta * s).abs()).collect();
+        Ok(Self { values, residuals, projected, vectors: OnceCell::new() })
+    }
+
+    /// Their vectors: column i belongs to values[i]. Most looks at them ask for none.
+    ///
+    /// # Errors
+    /// `TooLarge` where they do not fit in memory.
+    pub fn vectors(&self) -> Result<&DMatrix<f64>> {
+        if let Some(vectors) = self.vectors.get() {
+            return Ok(vectors);
+        }
+        let size = self.values.len();
+        let found = DMatrix::from_vec(size, size, decomposed(&self.projected)?.vectors);
+        Ok(self.vectors.get_or_init(|| found))
     }
 
     /// These pairs alone, of a basis of their own.
@@ -119,10 +130,12 @@ impl RitzPairs {
     /// # Errors
     /// `TooLarge`.
     pub fn only(&self, chosen: &[usize]) -> Result<Self> {
-        let of = |from: &[f64]| chosen.iter().map(|&i| from[i]).collect();
+        let of = |from: &[f64]| -> Vec<f64> { chosen.iter().map(|&i| from[i]).collect() };
+        let (values, mut projected) = (of(&self.values), square(chosen.len())?);
+        values.iter().enumerate().for_each(|(i, &value)| projected[(i, i)] = value);
         let mut vectors = square(chosen.len())?;
         vectors.fill_diagonal(1.0);
-        Ok(Self { values: of(&self.values), residuals: of(&self.residuals), vectors })
+        Ok(Self { values, residuals: of(&self.residuals), projected, vectors: OnceCell::from(vectors) })
     }
 
     /// The largest residual of these.
@@ -262,9 +275,10 @@ impl<'a> Basis<'a> {
             let j = start + step;
             let coupled = self.coupled(j);
             for i in 0..=j {
-                let first = if coupled.contains(&i) { coefficients[2 * step * stride + i] } else { 0.0 };
-                let value = first + coefficients[(2 * step + 1) * stride + i];
-                if !value.is_finite() {
+                let [first, second] = [0, 1].map(|pass| coefficients[(2 * step + pass) * stride + i]);
+                // Of the others there is only what rounding left: without it the matrix is tridiagonal where remainders follow one another.
+                let value = if coupled.contains(&i) { first + second } else { 0.0 };
+                if !(value + second).is_finite() {
                     return Err(overflow(self.vectors));
                 }
                 self.t[(i, j)] = value;
@@ -330,12 +344,11 @@ impl<'a> Basis<'a> {
     ///
     /// # Errors
     /// `TooLarge`.
-    pub fn into_explored(self, ritz: &RitzPairs) -> Result<Explored> {
+    pub fn into_explored(self, ritz: RitzPairs) -> Result<Explored> {
         let projected = self.projected(0)?;
         let trace = (0..self.size).map(|i| self.t[(i, i)]).sum();
         let length = self.lengths.iter().fold(0.0, |length: f64, more| length.hypot(*more));
-        let dominant = ritz.largest().map_or(Vec::new(), |i| ritz.vectors.column(i).iter().copied().collect());
-        Ok(Explored { q: self.q, size: self.size, trace, length, dominant, projected })
+        Ok(Explored { q: self.q, size: self.size, trace, length, ritz, projected })
     }
 
     /// Eigenpairs of the projected operator.
@@ -345,10 +358,11 @@ impl<'a> Basis<'a> {
 
     /// Q S for the chosen columns of S, Q being the first columns of the basis, as many as S has rows.
     pub async fn ritz_vectors(&self, ritz: &RitzPairs, chosen: &[usize]) -> Result<Vector> {
-        let rows = ritz.vectors.nrows();
+        let vectors = ritz.vectors()?;
+        let rows = vectors.nrows();
         let mut s = zeros("coefficients of eigenvectors", rows * chosen.len())?;
         for (s, &j) in s.chunks_exact_mut(rows.max(1)).zip(chosen) {
-            s.copy_from_slice(&ritz.vectors.as_slice()[j * rows..(j + 1) * rows]);
+            s.copy_from_slice(&vectors.as_slice()[j * rows..(j + 1) * rows]);
         }
         let s = self.vectors.upload(&s, 1)?;
         let mut x = self.vectors.zeros(self.operator.len(), chosen.len())?;
@@ -357,8 +371,14 @@ impl<'a> Basis<'a> {
     }
 
     /// What the residual of a pair lacks, at most: remainders that restarts have dropped.
-    pub fn dropped(&self, ritz: &RitzPairs, pair: usize) -> f64 {
-        self.left_out.iter().zip(ritz.vectors.column(pair).iter()).map(|(left, s)| left * s.abs()).sum()
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn dropped(&self, ritz: &RitzPairs, pair: usize) -> Result<f64> {
+        if self.left_out.iter().all(|&left| left == 0.0) {
+            return Ok(0.0);
+        }
+        Ok(self.left_out.iter().zip(ritz.vectors()?.column(pair).iter()).map(|(left, s)| left * s.abs()).sum())
     }
 
     /// Keeps these Ritz vectors and drops the remainder.
@@ -378,7 +398,7 @@ impl<'a> Basis<'a> {
         for (i, &j) in kept.iter().enumerate() {
             self.t[(i, i)] = ritz.values[j];
         }
-        self.left_out = kept.iter().map(|&j| self.dropped(ritz, j)).collect();
+        self.left_out = kept.iter().map(|&j| self.dropped(ritz, j)).collect::<Result<_>>()?;
         self.lengths = kept.iter().map(|&j| ritz.values[j].hypot(ritz.residuals[j])).collect();
         self.size = kept.len();
         Ok(())

@@ -55,11 +55,27 @@ pub(crate) fn decomposed(matrix: &DMatrix<f64>) -> Result<Decomposition> {
     now(symmetric_eigen(entries, matrix.nrows(), &Control::default()))
 }
 
+/// The eigenvalues of a small symmetric matrix, ascending, and one row of the matrix of its eigenvectors: what each has of that
+/// coordinate. Where the matrix is tridiagonal this takes of the order of n² operations.
+///
+/// # Errors
+/// `TooLarge` where a copy of it does not fit in memory.
+pub(crate) fn decomposed_row(matrix: &DMatrix<f64>, row: usize) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (entries, control) = (copied("a matrix", matrix.as_slice())?, Control::default());
+    let found = now(eigen(entries, matrix.nrows(), Some(row), &control))?;
+    Ok((found.values, found.vectors))
+}
+
 /// Decomposes a symmetric matrix of finite entries, n × n; only its lower triangle is read.
 ///
 /// # Errors
 /// `TooLarge` where its eigenvectors do not fit in memory; `Aborted`.
-pub(crate) async fn symmetric_eigen(mut a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
+pub(crate) async fn symmetric_eigen(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
+    eigen(a, n, None, control).await
+}
+
+/// With all rows of the eigenvectors, or with one.
+async fn eigen(mut a: Vec<f64>, n: usize, row: Option<usize>, control: &Control<'_>) -> Result<Decomposition> {
     let scale = a.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
     if scale > 0.0 {
         a.iter_mut().for_each(|x| *x /= scale);
@@ -67,7 +83,10 @@ pub(crate) async fn symmetric_eigen(mut a: Vec<f64>, n: usize, control: &Control
     let mut pace = Pace { control, done: 0 };
     let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
     let factors = tridiagonalize(&mut a, &mut d, &mut e, &mut pace).await?;
-    let mut z = accumulate(&a, &factors, n, &mut pace).await?;
+    let mut z = match row {
+        Some(row) => accumulate_row(&a, &factors, n, row)?,
+        None => accumulate(&a, &factors, n, &mut pace).await?,
+    };
     drop(a);
     implicit_ql(&mut d, &mut e, &mut z, &mut pace).await?;
     d.iter_mut().for_each(|x| *x *= scale);
@@ -149,9 +168,24 @@ async fn accumulate(a: &[f64], taus: &[f64], n: usize, pace: &mut Pace<'_, '_>) 
     Ok(z)
 }
 
-/// Diagonalises: `d` becomes the eigenvalues, `z` is turned along.
+/// One row of it.
+fn accumulate_row(a: &[f64], taus: &[f64], n: usize, row: usize) -> Result<Vec<f64>> {
+    let mut z = zeros("eigenvectors", n)?;
+    if let Some(x) = z.get_mut(row) {
+        *x = 1.0;
+    }
+    for k in (0..n.saturating_sub(1)).filter(|&k| taus[k] != 0.0) {
+        let (v, z) = (&a[k * n + k + 1..(k + 1) * n], &mut z[k + 1..]);
+        let share = taus[k] * v.iter().zip(&*z).map(|(v, x)| v * x).sum::<f64>();
+        z.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
+    }
+    Ok(z)
+}
+
+/// Diagonalises: `d` becomes the eigenvalues, the columns of `z` are turned along.
 async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pace<'_, '_>) -> Result<()> {
     let n = d.len();
+    let rows = z.len() / n.max(1);
     let (mut shift, mut largest) = (0.0, 0.0f64);
     for l in 0..n {
         largest = largest.max(d[l].abs() + e[l].abs());
@@ -182,13 +216,13 @@ async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pac
                 c = p / r;
                 p = c * d[i] - s * g;
                 d[i + 1] = h + s * (c * g + s * d[i]);
-                let (left, right) = z[i * n..(i + 2) * n].split_at_mut(n);
+                let (left, right) = z[i * rows..(i + 2) * rows].split_at_mut(rows);
                 for (x, y) in left.iter_mut().zip(right) {
                     let before = *y;
                     *y = s * *x + c * before;
                     *x = c * *x - s * before;
                 }
-                pace.step(6 * n).await?;
+                pace.step(6 * rows).await?;
             }
             p = -s * s2 * c3 * below * e[l] / next;
             e[l] = s * p;
@@ -203,12 +237,13 @@ async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pac
 /// Ascending, by exchanging columns.
 fn sort(d: &mut [f64], z: &mut [f64]) {
     let n = d.len();
+    let rows = z.len() / n.max(1);
     for i in 0..n {
         let least = (i..n).fold(i, |best, j| if d[j] < d[best] { j } else { best });
         if least != i {
             d.swap(i, least);
-            let (left, right) = z.split_at_mut(least * n);
-            left[i * n..(i + 1) * n].swap_with_slice(&mut right[..n]);
+            let (left, right) = z.split_at_mut(least * rows);
+            left[i * rows..(i + 1) * rows].swap_with_slice(&mut right[..rows]);
         }
     }
 }
@@ -232,6 +267,13 @@ mod tests {
         assert!(found.values.windows(2).all(|pair| pair[0] <= pair[1]), "{what}: not ascending");
         for (value, expected) in found.values.iter().zip(&expected) {
             assert!((value / scale - expected).abs() <= tolerance, "{what}: {value} / {scale}, not {expected}");
+        }
+        for row in [0, n / 2, n - 1] {
+            let (values, entries) = decomposed_row(a, row).expect("a row");
+            assert_eq!(values, found.values, "{what}: values beside a row");
+            let all = found.vectors.iter().skip(row).step_by(n);
+            let error = entries.iter().zip(all).fold(0.0, |m, (x, y)| f64::max(m, (x - y).abs()));
+            assert!(error <= tolerance, "{what}: row {row} is off by {error:e}");
         }
         let z = DMatrix::from_vec(n, n, found.vectors);
         assert!((z.transpose() * &z - DMatrix::identity(n, n)).amax() <= tolerance, "{what}: not orthonormal");

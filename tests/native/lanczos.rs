@@ -127,6 +127,21 @@ fn a_basis_grows_where_a_small_one_is_slow() {
     }
 }
 
+/// A lowest value that is tiny beside the largest, next to a bulk at 0: some hundred columns tell it, and no restart has to find again what
+/// it has dropped.
+#[test]
+fn an_end_that_is_tiny_beside_the_other_takes_no_restart() {
+    let device = Device::cpu(Precision::F64);
+    let engine = any_engine(&device);
+    let bulk = (0..1500).map(|i| 1e3 * (f64::from(i) / 1500.0).powi(12));
+    let d: Vec<f64> = bulk.chain([-0.5, -0.2]).collect();
+    let operator = Reflected::new(&engine, &d);
+    let found = run(&operator, &lanczos(1, 1));
+    check("tiny", &device, &found, &d, 1, 1, 384);
+    let restarted = run(&operator, &Lanczos { basis: Some(192), ..lanczos(1, 1) });
+    assert!(found.products + 50 < restarted.products, "{} and {}", found.products, restarted.products);
+}
+
 /// Spectra that fall off without a gap, with copies anywhere among what is wanted or next to it: none is missed, whatever the
 /// seed.
 #[test]

@@ -107,8 +107,8 @@ impl Spectrum {
     }
 }
 
-/// Most columns of a basis that grows: beyond these their own products and the projected matrix cost as much as what they spare.
-const MOST_COLUMNS: usize = 192;
+/// Most columns of a basis that grows: beyond these their own products cost as much as what they spare.
+const MOST_COLUMNS: usize = 384;
 
 /// Most bytes of a basis that grows.
 const MOST_BYTES: usize = 400_000_000;
@@ -169,7 +169,7 @@ impl Lanczos {
             Goal::Extremes { .. } => spectrum.top.iter().chain(&spectrum.bottom).all(|pair| pair.converged),
             Goal::SpectralNorm => spectrum.dominant().is_some_and(|pair| pair.converged),
         };
-        let explored = basis.into_explored(&ritz)?;
+        let explored = basis.into_explored(ritz)?;
         Ok((spectrum, explored))
     }
 

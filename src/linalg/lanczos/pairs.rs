@@ -27,7 +27,11 @@ pub(super) async fn of(
         return Ok((pairs, chosen.len()));
     }
     let (scale, epsilon) = (ritz.scale(), operator.vectors().precision().epsilon());
-    let residual = |i: usize| ritz.residuals[i] + basis.dropped(ritz, i);
+    let mut residuals = ritz.residuals.clone();
+    for &i in chosen {
+        residuals[i] += basis.dropped(ritz, i)?;
+    }
+    let residual = |i: usize| residuals[i];
     let mut measured = None;
     if tolerance < MEASURED * epsilon {
         let rank = |i: usize| (residual(i) <= tolerance * scale, ritz.values[i].abs());

@@ -71,9 +71,11 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Twice as many columns, if there may be so many: what a restart drops takes products to be found again.
+    /// Twice as many columns, or all that there may be where more than half of them would be: what a restart drops takes products to be
+    /// found again.
     async fn grow(&mut self) -> Result<bool> {
-        let capacity = (2 * self.basis.capacity).min(self.most);
+        let doubled = 2 * self.basis.capacity;
+        let capacity = if 2 * doubled > self.most { self.most } else { doubled };
         if capacity > self.basis.capacity && self.basis.grow(capacity).await? {
             return Ok(true);
         }
