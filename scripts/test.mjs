@@ -199,19 +199,12 @@ const steps = [
     name: "unit",
     group: "web",
     says: "the lab's logic, without a browser",
-    work: () => runNode("node_modules/vitest/vitest.mjs", ["run", "--config", "tests/unit/vitest.config.ts"]),
-  },
-  { name: "site", group: "web", says: "the page, bundled", needs: ["build"], work: buildSite },
-  {
-    name: "fuzz",
-    group: "web",
-    says: "some of the fuzzer",
-    needs: ["build"],
-    // All of these take one core.
-    beside: "lint",
-    begin: () => beginNode("scripts/fuzz.mjs", someFuzz),
+    // Of the tests in the browser there is one core's work for a third of the time.
+    beside: "webgpu",
+    begin: () => beginNode("node_modules/vitest/vitest.mjs", ["run", "--config", "tests/unit/vitest.config.ts"]),
     work: ofBegun,
   },
+  { name: "site", group: "web", says: "the page, bundled", needs: ["build"], work: buildSite },
   {
     name: "page",
     group: "web",
@@ -231,10 +224,19 @@ const steps = [
     group: "web",
     says: "the page in Firefox",
     needs: ["build", "site"],
-    // Both leave processors idle.
+    // All three leave processors idle.
     beside: "package",
     begin: () => (findFirefox() ? beginNode(pageTests, ["--only", "firefox"]) : undefined),
     work: firefoxTests,
+  },
+  {
+    name: "fuzz",
+    group: "web",
+    says: "some of the fuzzer",
+    needs: ["build"],
+    beside: "package",
+    begin: () => beginNode("scripts/fuzz.mjs", someFuzz),
+    work: ofBegun,
   },
 ];
 
