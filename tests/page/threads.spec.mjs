@@ -11,9 +11,9 @@ import { serve } from "./server.mjs";
  */
 const tolerancesOf = (epsilon) => ({
   outputs: 0,
-  trained: 4 * 400 * epsilon,
-  measures: 100 * 4 * 400 * epsilon,
-  other: 4 * 400 * epsilon,
+  trained: 4 * 200 * epsilon,
+  measures: 100 * 4 * 200 * epsilon,
+  other: 4 * 200 * epsilon,
 });
 const TOLERANCES = { f64: tolerancesOf(2 ** -52), f32: tolerancesOf(2 ** -23) };
 

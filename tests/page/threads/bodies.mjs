@@ -16,10 +16,10 @@ async function everything(isoflat, options) {
   directions.set(direction);
   directions.set(gradient, parameters.length);
   const { loss, accuracy } = await engine.evaluate(problem, direction);
-  const small = problemOf(isoflat, { widths: [784, 64, 10], samples: 400 });
+  const small = problemOf(isoflat, { widths: [784, 64, 10], samples: 200 });
   const trained = await engine.train(small.problem, small.parameters, {
     epochs: 2,
-    batchSize: 256,
+    batchSize: 128,
     seed: 1,
     optimizer: { type: "sgd", learningRate: 0.05 },
   });
