@@ -199,9 +199,18 @@ const steps = [
     name: "unit",
     group: "web",
     says: "the lab's logic, without a browser",
-    // Of the tests in the browser there is one core's work for a third of the time.
+    // The tests in the browser leave a quarter of the time of two cores, and have no clock that a third program could upset.
     beside: "webgpu",
     begin: () => beginNode("node_modules/vitest/vitest.mjs", ["run", "--config", "tests/unit/vitest.config.ts"]),
+    work: ofBegun,
+  },
+  {
+    name: "fuzz",
+    group: "web",
+    says: "some of the fuzzer",
+    needs: ["build"],
+    beside: "webgpu",
+    begin: () => beginNode("scripts/fuzz.mjs", someFuzz),
     work: ofBegun,
   },
   { name: "site", group: "web", says: "the page, bundled", needs: ["build"], work: buildSite },
@@ -224,19 +233,10 @@ const steps = [
     group: "web",
     says: "the page in Firefox",
     needs: ["build", "site"],
-    // All three leave processors idle.
+    // Both leave processors idle.
     beside: "package",
     begin: () => (findFirefox() ? beginNode(pageTests, ["--only", "firefox"]) : undefined),
     work: firefoxTests,
-  },
-  {
-    name: "fuzz",
-    group: "web",
-    says: "some of the fuzzer",
-    needs: ["build"],
-    beside: "package",
-    begin: () => beginNode("scripts/fuzz.mjs", someFuzz),
-    work: ofBegun,
   },
 ];
 

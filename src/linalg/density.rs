@@ -5,9 +5,8 @@
 //! entries of the Ritz vectors) with Σ τ_i f(θ_i) = zᵀ f(A) z / n for every polynomial f of degree below 2m. Its mean over the
 //! probes is Tr f(A) / n. With f a Gaussian around t it is the density at t, broadened.
 
-use serde::Serialize;
-
 use nalgebra::DMatrix;
+use serde::Serialize;
 
 use super::krylov::{Basis, CHECK_EVERY};
 use super::symmetric::decomposed_row;

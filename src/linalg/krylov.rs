@@ -278,7 +278,7 @@ impl<'a> Basis<'a> {
                 let [first, second] = [0, 1].map(|pass| coefficients[(2 * step + pass) * stride + i]);
                 // Of the others there is only what rounding left: without it the matrix is tridiagonal where remainders follow one another.
                 let value = if coupled.contains(&i) { first + second } else { 0.0 };
-                if !(value + second).is_finite() {
+                if !(value.is_finite() && second.is_finite()) {
                     return Err(overflow(self.vectors));
                 }
                 self.t[(i, j)] = value;

@@ -100,6 +100,8 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
   await part("Training", async () => {
     await lab.set("seed", 7);
     await lab.train();
+    const { seed } = await page.evaluate(() => window.isoflatLab.app.store.state.trainChoice);
+    check("with the seed that was typed", seed === 7, `seed ${seed}`);
     await lab.idle();
     await checkTestAccuracy(lab, check);
   });
@@ -138,7 +140,8 @@ test("The way through the page", async ({ browser, check, lab, part }) => {
       `${before} ${after}`,
     );
     await lab.goTo("train");
-    check("with its options", (await page.inputValue("#seed")) === "7");
+    const seed = await page.inputValue("#seed");
+    check("with its options", seed === "7", `seed ${seed}`);
   });
 
   await part("Saving", async () => {

@@ -196,6 +196,9 @@ export class Lab {
     if (this.page.context().browser().browserType().name() !== "firefox") return field.fill(text);
     await field.press("ControlOrMeta+a");
     await field.pressSequentially(text);
+    // Whoever types sees what stands there.
+    const stands = await field.inputValue();
+    if (stands !== text) throw new Error(`${text} was typed, and ${stands} stands there`);
   }
 
   /** What one of the stage's gauges says: `swings`, `stands` or `accuracy`. */
