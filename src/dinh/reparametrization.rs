@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::control::{Control, LocalFuture, Progress};
 use crate::engine::{Curvature, Engine, Vector, Vectors};
 use crate::error::{Result, ensure};
-use crate::linalg::decomposed;
+use crate::linalg::decomposed_row;
 use crate::memory::room;
 use crate::numbers::{dot, largest, norm};
 use crate::operator::SymmetricOperator;
@@ -158,7 +158,7 @@ impl SymmetricOperator for ReparametrizedOperator<'_> {
 
 /// Eigenvalues of the symmetric part, ascending.
 fn eigenvalues(matrix: &DMatrix<f64>) -> Result<Vec<f64>> {
-    Ok(decomposed(&((matrix + matrix.transpose()) * 0.5))?.values)
+    Ok(decomposed_row(&((matrix + matrix.transpose()) * 0.5), 0)?.0)
 }
 
 /// The direction v/‖v‖ of a vector and its derivatives, which radial maps and weight normalisation are made of.

@@ -125,7 +125,7 @@ impl RitzPairs {
         Ok(self.vectors.get_or_init(|| found))
     }
 
-    /// These pairs alone, of a basis of their own.
+    /// These pairs alone, ascending still, of a basis of their own.
     ///
     /// # Errors
     /// `TooLarge`.
@@ -133,9 +133,7 @@ impl RitzPairs {
         let of = |from: &[f64]| -> Vec<f64> { chosen.iter().map(|&i| from[i]).collect() };
         let (values, mut projected) = (of(&self.values), square(chosen.len())?);
         values.iter().enumerate().for_each(|(i, &value)| projected[(i, i)] = value);
-        let mut vectors = square(chosen.len())?;
-        vectors.fill_diagonal(1.0);
-        Ok(Self { values, residuals: of(&self.residuals), projected, vectors: OnceCell::from(vectors) })
+        Ok(Self { values, residuals: of(&self.residuals), projected, vectors: OnceCell::new() })
     }
 
     /// The largest residual of these.

@@ -24,7 +24,7 @@ pub use lanczos::{Goal, Lanczos, Spectrum};
 pub use orthonormal::orthonormal_columns;
 pub use power::{PowerIteration, PowerResult};
 pub(crate) use refine::refine;
-pub(crate) use symmetric::{decomposed, decomposed_row, symmetric_eigen};
+pub(crate) use symmetric::{decomposed, decomposed_row, symmetric_eigen, symmetric_eigenvalues};
 
 pub(crate) use crate::numbers::mean_and_error;
 pub(crate) use crate::random::{generator, random_normal, random_signs, second_generator};

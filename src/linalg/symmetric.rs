@@ -74,6 +74,14 @@ pub(crate) async fn symmetric_eigen(a: Vec<f64>, n: usize, control: &Control<'_>
     eigen(a, n, None, control).await
 }
 
+/// The eigenvalues alone, ascending, of what [`symmetric_eigen`] takes: the reduction is all of it that takes n³ operations.
+///
+/// # Errors
+/// `TooLarge`; `Aborted`.
+pub(crate) async fn symmetric_eigenvalues(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Vec<f64>> {
+    Ok(eigen(a, n, Some(0), control).await?.values)
+}
+
 /// With all rows of the eigenvectors, or with one.
 async fn eigen(mut a: Vec<f64>, n: usize, row: Option<usize>, control: &Control<'_>) -> Result<Decomposition> {
     let scale = a.iter().fold(0.0, |m, x| f64::max(m, x.abs()));

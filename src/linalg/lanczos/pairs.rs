@@ -31,10 +31,9 @@ pub(super) async fn of(
     for &i in chosen {
         residuals[i] += basis.dropped(ritz, i)?;
     }
-    let residual = |i: usize| residuals[i];
     let mut measured = None;
     if tolerance < MEASURED * epsilon {
-        let rank = |i: usize| (residual(i) <= tolerance * scale, ritz.values[i].abs());
+        let rank = |i: usize| (residuals[i] <= tolerance * scale, ritz.values[i].abs());
         let first = |&&a: &&usize, &&b: &&usize| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1));
         if let Some(&i) = chosen.iter().max_by(first) {
             let vector = basis.ritz_vectors(ritz, &[i]).await?;
@@ -44,7 +43,7 @@ pub(super) async fn of(
     }
     // What is not its own residual is what the product was off by.
     let off = |(i, pair): &(usize, Eigenpair)| {
-        let share = (residual(*i) / pair.residual).min(1.0);
+        let share = (residuals[*i] / pair.residual).min(1.0);
         pair.residual * (1.0 - share * share).sqrt()
     };
     let noise = measured.as_ref().map_or(epsilon * scale, off);
@@ -59,7 +58,7 @@ pub(super) async fn of(
     let pair = |&i: &usize| {
         let (value, residual) = match &measured {
             Some((of, pair)) if *of == i => (pair.value, pair.residual),
-            _ => (ritz.values[i], residual(i).hypot(noise)),
+            _ => (ritz.values[i], residuals[i].hypot(noise)),
         };
         let converged = residual <= tolerance * scale;
         Eigenpair { value, residual, error_bound: None, converged, vector: vectors.next() }

@@ -14,7 +14,7 @@ use super::{kappa_of, traces};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Precision, ensure_number};
 use crate::error::{Result, ensure};
-use crate::linalg::{Eigenpair, orthonormal_columns, symmetric_eigen};
+use crate::linalg::{Eigenpair, orthonormal_columns, symmetric_eigenvalues};
 use crate::measure::MeasureOptions;
 use crate::measure::sharpness::Probe;
 use crate::memory::{collected, copied, room, zeros};
@@ -173,7 +173,7 @@ async fn spectral_norm(a: &[f64], m: usize, control: &Control<'_>) -> Result<f64
         }
         control.breathe().await?;
     }
-    let values = symmetric_eigen(square, m, control).await?.values;
+    let values = symmetric_eigenvalues(square, m, control).await?;
     Ok(scale * values.last().copied().unwrap_or_default().max(0.0).sqrt())
 }
 
