@@ -74,17 +74,14 @@ async function browserTests(begun) {
   if (!/\b[1-9]\d* passed/.test(output)) throw new Failure("no test ran in the browser");
 }
 
-/** With what the feature for MPI adds, where there is MPI: with and without it would be all of the crate twice. */
+/**
+ * With what the feature for MPI adds, where there is MPI: with and without it would be all of the crate twice. What is there without it
+ * alone (src/ranks/launch.rs) is compiled for wasm32.
+ */
 const features = () => (hasMpi() ? ["--features", "mpi"] : []);
 
 /** All of tests/: `--tests` would have the crate's own once more. */
 const nativeTests = ["--test", "*"];
-
-/** All targets; the program without the feature is another one, and the rest is the same. */
-async function clippy() {
-  if (hasMpi()) await cargo("clippy", "--lib", "--bins", ...denyWarnings);
-  await cargo("clippy", "--all-targets", ...features(), ...denyWarnings);
-}
 
 /** What a step cannot do on this computer: neither a success nor a failure, and said with its reason. */
 class Skipped extends Error {}
@@ -120,12 +117,11 @@ const steps = [
     says: "the commands, before anything is installed",
     work: () => script("tests/commands.mjs"),
   },
-  { name: "clippy", group: "rust", says: "clippy", work: clippy },
   {
-    name: "clippy-wasm",
+    name: "clippy",
     group: "rust",
-    says: "clippy for wasm32",
-    work: () => cargo("clippy", ...wasm, "--all-targets", ...denyWarnings),
+    says: "clippy",
+    work: () => cargo("clippy", "--all-targets", ...features(), ...denyWarnings),
   },
   {
     name: "cargo",
@@ -145,7 +141,7 @@ const steps = [
     name: "doc",
     group: "rust",
     says: "cargo doc",
-    work: () => run("cargo", ["doc", "--no-deps"], { env: { RUSTDOCFLAGS: "-D warnings" } }),
+    work: () => run("cargo", ["doc", "--no-deps", ...features()], { env: { RUSTDOCFLAGS: "-D warnings" } }),
   },
   // Before the tests in the browser, which are linked with what it leaves.
   // It begins with the first step, since each of its modules is compiled by one core, and nothing before this place reads them.
@@ -158,10 +154,20 @@ const steps = [
     work: ofBegun,
   },
   {
+    name: "clippy-wasm",
+    group: "rust",
+    says: "clippy for wasm32",
+    // As the module with relaxed SIMD is built, in whose folder it has what runs while all else is compiled; and of what the build has
+    // left to do one core does it.
+    beside: "build",
+    begin: () =>
+      begin("cargo", ["clippy", ...wasm, "--release", "--all-targets", ...denyWarnings], { env: relaxedEnvironment() }),
+    work: ofBegun,
+  },
+  {
     name: "ranks",
     group: "rust",
     says: "the program over ranks that MPI connects",
-    // Of what the build has left to do one core does it.
     beside: "build",
     begin: () => (hasMpi() ? beginNode("tests/ranks.mjs") : undefined),
     work: rankTests,

@@ -1,6 +1,6 @@
 //! Whole spectra of small operators, by products with the identity and a dense eigenvalue library.
 
-use super::symmetric::{Decomposition, symmetric_eigen};
+use super::symmetric::{Decomposition, symmetric_eigen, symmetric_ends};
 use super::{Eigenpair, ensure_tolerance, overflow, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
@@ -75,13 +75,12 @@ pub async fn dense_spectrum(
 ) -> Result<DenseSpectrum> {
     ensure_tolerance(Some(tolerance))?;
     let n = operator.len();
-    let (trace, eigen) = decompose(operator, control).await?;
-    let mut ends = room("eigenvectors", 2 * n)?;
-    [n - 1, 0].iter().for_each(|&j| ends.extend_from_slice(&eigen.vectors[j * n..(j + 1) * n]));
-    let ends = operator.vectors().upload(&ends, 2)?;
+    let (matrix, trace) = symmetric_part(operator, control).await?;
+    let eigen = finite(symmetric_ends(matrix, n, control).await?, trace, operator)?;
+    let ends = operator.vectors().upload(&eigen.vectors, 2)?;
     let mut pairs = rayleigh_ritz(operator, &ends, tolerance, 0.0, false).await?;
-    let min = pairs.remove(1);
-    let max = pairs.remove(0);
+    let max = pairs.remove(1);
+    let min = pairs.remove(0);
     let found = DenseSpectrum { values: eigen.values, max, min, trace, products: n + 2 };
     if !found.frobenius_norm().is_finite() {
         return Err(overflow(operator.vectors()));
@@ -98,23 +97,28 @@ pub async fn dense_eigenvectors(
     operator: &dyn SymmetricOperator,
     control: &Control<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    let (_, eigen) = decompose(operator, control).await?;
+    let (matrix, trace) = symmetric_part(operator, control).await?;
+    let eigen = finite(symmetric_eigen(matrix, operator.len(), control).await?, trace, operator)?;
     Ok((eigen.values, eigen.vectors))
 }
 
-/// Trace, and the eigenpairs of the symmetric part.
-async fn decompose(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(f64, Decomposition)> {
+/// The symmetric part in the lower triangle, and the trace.
+async fn symmetric_part(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(Vec<f64>, f64)> {
     let n = operator.len();
     let mut matrix = dense_matrix(operator, control).await?;
-    let trace: f64 = matrix.iter().step_by(n + 1).sum();
+    let trace = matrix.iter().step_by(n + 1).sum();
     for j in 0..n {
         for i in j + 1..n {
             matrix[j * n + i] = 0.5 * matrix[j * n + i] + 0.5 * matrix[i * n + j];
         }
     }
-    let eigen = symmetric_eigen(matrix, n, control).await?;
+    Ok((matrix, trace))
+}
+
+/// The same, unless a number of it is none.
+fn finite(eigen: Decomposition, trace: f64, operator: &dyn SymmetricOperator) -> Result<Decomposition> {
     if !trace.is_finite() || !eigen.values.iter().all(|value| value.is_finite()) {
         return Err(overflow(operator.vectors()));
     }
-    Ok((trace, eigen))
+    Ok(eigen)
 }

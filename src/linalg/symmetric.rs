@@ -2,7 +2,8 @@
 //! algorithm (Bowdler, Martin, Reinsch and Wilkinson 1968; EISPACK's tred2 and tql2), in pieces that let an event loop run.
 //!
 //! All loops inside run along columns. The matrix is scaled by its largest entry first, so that squares neither overflow nor
-//! vanish. Work is of the order of 8 n³ operations, memory two matrices.
+//! vanish. Work is of the order of 8 n³ operations, memory two matrices; where all eigenvectors but two are of no use, a sixth of the one
+//! and half of the other (inverse iteration, EISPACK's tinvit).
 
 use nalgebra::DMatrix;
 
@@ -10,7 +11,8 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::event_loop::now;
 use crate::memory::{copied, filled, product, zeros};
-use crate::numbers::{largest, power_near};
+use crate::numbers::{largest, norm, power_near};
+use crate::random::{generator, random_normal};
 
 /// Operations between two looks at whether to go on: some milliseconds.
 const PIECE: usize = 4_000_000;
@@ -82,12 +84,42 @@ pub(crate) async fn symmetric_eigenvalues(a: Vec<f64>, n: usize, control: &Contr
     Ok(eigen(a, n, Some(0), control).await?.values)
 }
 
-/// With all rows of the eigenvectors, or with one.
-async fn eigen(mut a: Vec<f64>, n: usize, row: Option<usize>, control: &Control<'_>) -> Result<Decomposition> {
+/// All eigenvalues, ascending, of what [`symmetric_eigen`] takes, n > 0, and an eigenvector of the smallest and one of the largest, of unit
+/// length, one after the other. Beside the reduction this takes of the order of n² operations.
+///
+/// # Errors
+/// `TooLarge`; `Aborted`.
+pub(crate) async fn symmetric_ends(mut a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
+    let scale = scaled(&mut a);
+    let mut pace = Pace { control, done: 0 };
+    let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
+    let factors = tridiagonalize(&mut a, &mut d, &mut e, &mut pace).await?;
+    let (diagonal, below) = (copied("a diagonal", &d)?, copied("a diagonal", &e)?);
+    implicit_ql(&mut d, &mut e, &mut [], &mut pace).await?;
+    sort(&mut d, &mut []);
+    let mut vectors = zeros("eigenvectors", 2 * n)?;
+    for (seed, (vector, end)) in vectors.chunks_exact_mut(n).zip([d[0], d[n - 1]]).enumerate() {
+        inverse_iteration(&diagonal, &below, end, seed as u64, vector)?;
+        for k in (0..n - 1).rev() {
+            reflect(&a[k * n + k + 1..(k + 1) * n], factors[k], &mut vector[k + 1..]);
+        }
+    }
+    d.iter_mut().for_each(|x| *x *= scale);
+    Ok(Decomposition { values: d, vectors })
+}
+
+/// Divides by the largest entry, which it returns.
+fn scaled(a: &mut [f64]) -> f64 {
     let scale = a.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
     if scale > 0.0 {
         a.iter_mut().for_each(|x| *x /= scale);
     }
+    scale
+}
+
+/// With all rows of the eigenvectors, or with one.
+async fn eigen(mut a: Vec<f64>, n: usize, row: Option<usize>, control: &Control<'_>) -> Result<Decomposition> {
+    let scale = scaled(&mut a);
     let mut pace = Pace { control, done: 0 };
     let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
     let factors = tridiagonalize(&mut a, &mut d, &mut e, &mut pace).await?;
@@ -167,9 +199,7 @@ async fn accumulate(a: &[f64], taus: &[f64], n: usize, pace: &mut Pace<'_, '_>) 
     for k in (0..n.saturating_sub(1)).rev().filter(|&k| taus[k] != 0.0) {
         let v = &a[k * n + k + 1..(k + 1) * n];
         for column in z.chunks_exact_mut(n).skip(k + 1) {
-            let column = &mut column[k + 1..];
-            let share = taus[k] * v.iter().zip(&*column).map(|(v, x)| v * x).sum::<f64>();
-            column.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
+            reflect(v, taus[k], &mut column[k + 1..]);
             pace.step(4 * v.len()).await?;
         }
     }
@@ -183,11 +213,65 @@ fn accumulate_row(a: &[f64], taus: &[f64], n: usize, row: usize) -> Result<Vec<f
         *x = 1.0;
     }
     for k in (0..n.saturating_sub(1)).filter(|&k| taus[k] != 0.0) {
-        let (v, z) = (&a[k * n + k + 1..(k + 1) * n], &mut z[k + 1..]);
-        let share = taus[k] * v.iter().zip(&*z).map(|(v, x)| v * x).sum::<f64>();
-        z.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
+        reflect(&a[k * n + k + 1..(k + 1) * n], taus[k], &mut z[k + 1..]);
     }
     Ok(z)
+}
+
+/// x − τ v vᵀ x in the place of x.
+fn reflect(v: &[f64], tau: f64, x: &mut [f64]) {
+    let share = tau * v.iter().zip(&*x).map(|(v, x)| v * x).sum::<f64>();
+    x.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
+}
+
+/// Into `x` an eigenvector of unit length of the tridiagonal matrix with this diagonal, and `e` below it, for a value that is an eigenvalue
+/// up to rounding: T − λ, factored with exchanges of neighbouring rows, is solved for a random vector, and for what comes of it.
+fn inverse_iteration(d: &[f64], e: &[f64], value: f64, seed: u64, x: &mut [f64]) -> Result<()> {
+    /// The first has all but rounding already.
+    const TIMES: usize = 3;
+    const LARGE: f64 = 1e100;
+    let n = d.len();
+    let size = largest(d.iter().chain(e).copied()).max(value.abs());
+    let least = f64::max(f64::EPSILON * size, VANISHING);
+    // Rows of the right factor: its diagonal and the two above it; and what of each is taken from the next, and whether that came first.
+    let mut rows = filled("a factor", [0.0; 3], n)?;
+    let mut steps = filled("a factor", (0.0, false), n)?;
+    let (mut at, mut above) = (d[0] - value, e[0]);
+    for i in 0..n {
+        let last = i + 1 == n;
+        let (below, next, beyond) = if last { (0.0, 0.0, 0.0) } else { (e[i], d[i + 1] - value, e[i + 1]) };
+        let comes_first = below.abs() > at.abs();
+        let factor: f64;
+        (rows[i], factor, at, above) = if comes_first {
+            let factor = at / below;
+            ([below, next, beyond], factor, above - factor * next, -factor * beyond)
+        } else {
+            let pivot = if at.abs() < least { least } else { at };
+            let factor = below / pivot;
+            ([pivot, above, 0.0], factor, next - factor * above, beyond)
+        };
+        steps[i] = (factor, comes_first);
+    }
+    x.copy_from_slice(&random_normal(n, &mut generator(seed))?);
+    for _ in 0..TIMES {
+        for (i, &(factor, comes_first)) in steps.iter().enumerate().take(n - 1) {
+            if comes_first {
+                x.swap(i, i + 1);
+            }
+            x[i + 1] -= factor * x[i];
+        }
+        for i in (0..n).rev() {
+            let [pivot, above, beyond] = rows[i];
+            let after = |j: usize| x.get(j).copied().unwrap_or(0.0);
+            x[i] = (x[i] - above * after(i + 1) - beyond * after(i + 2)) / pivot;
+            if x[i].abs() > LARGE {
+                x.iter_mut().for_each(|x| *x /= LARGE);
+            }
+        }
+        let length = norm(x.iter().copied());
+        x.iter_mut().for_each(|x| *x /= length);
+    }
+    Ok(())
 }
 
 /// Diagonalises: `d` becomes the eigenvalues, the columns of `z` are turned along.
@@ -230,7 +314,7 @@ async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pac
                     *y = s * *x + c * before;
                     *x = c * *x - s * before;
                 }
-                pace.step(6 * rows).await?;
+                pace.step(6 * (rows + 1)).await?;
             }
             p = -s * s2 * c3 * below * e[l] / next;
             e[l] = s * p;
@@ -282,6 +366,14 @@ mod tests {
             let all = found.vectors.iter().skip(row).step_by(n);
             let error = entries.iter().zip(all).fold(0.0, |m, (x, y)| f64::max(m, (x - y).abs()));
             assert!(error <= tolerance, "{what}: row {row} is off by {error:e}");
+        }
+        let ends = now(symmetric_ends(a.as_slice().to_vec(), n, &Control::default())).expect("two ends");
+        assert_eq!(ends.values, found.values, "{what}: values beside two vectors");
+        for (vector, value) in ends.vectors.chunks_exact(n).zip([ends.values[0], ends.values[n - 1]]) {
+            let vector = nalgebra::DVector::from_column_slice(vector);
+            assert!((vector.norm() - 1.0).abs() <= tolerance, "{what}: an end's length is {}", vector.norm());
+            let error = (&scaled * &vector - &vector * (value / scale)).amax();
+            assert!(error <= tolerance, "{what}: {value:e} is off by {error:e} with its vector");
         }
         let z = DMatrix::from_vec(n, n, found.vectors);
         assert!((z.transpose() * &z - DMatrix::identity(n, n)).amax() <= tolerance, "{what}: not orthonormal");

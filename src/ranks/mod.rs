@@ -7,6 +7,7 @@
 //! up in the order of the ranks, so that the same number of ranks gives the same bits, and another number changes results by rounding.
 
 mod communicator;
+mod launch;
 mod link;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -19,6 +20,7 @@ use std::ops::Range;
 #[cfg(feature = "mpi")]
 pub use self::mpi::Mpi;
 pub use communicator::Communicator;
+pub use launch::Launch;
 pub use link::Link;
 pub use sum::Number;
 pub use threads::{Thread, threads};

@@ -5,8 +5,6 @@ mod files;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 #[cfg(not(target_arch = "wasm32"))]
-mod ranks;
-#[cfg(not(target_arch = "wasm32"))]
 mod terminal;
 #[cfg(not(target_arch = "wasm32"))]
 mod tunings;

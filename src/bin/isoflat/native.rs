@@ -7,11 +7,10 @@ use std::rc::Rc;
 use isoflat::cli::{self, Command, Invocation, Opened, Outcome, exit};
 use isoflat::engine::gpu::AdapterChoice;
 use isoflat::engine::{Backend, Device, Journal, Precision, Store};
-use isoflat::ranks::{Meeting, Ranks};
+use isoflat::ranks::{Launch, Meeting, Ranks};
 use isoflat::{Control, Error, ErrorCode};
 
 use super::files::{self, Buffers, Folder};
-use super::ranks::{Launch, end_soon};
 use super::terminal::{Interrupts, ProgressLine};
 use super::tunings;
 
@@ -46,7 +45,7 @@ pub fn main() -> ExitCode {
     };
     let found = match launch.ranks() {
         None => work(),
-        Some(ranks) => together(ranks, work),
+        Some(ranks) => together(&launch, ranks, work),
     };
     ended(found, launch.is_first())
 }
@@ -64,7 +63,7 @@ fn ended(found: Result<u8, Failure>, is_told: bool) -> ExitCode {
 }
 
 /// The work of one of many ranks, which end together: where one fails, all fail with its error.
-fn together(ranks: &Ranks, work: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
+fn together(launch: &Launch, ranks: &Ranks, work: impl FnOnce() -> Result<u8, Failure>) -> Result<u8, Failure> {
     // What panics has said why; the others are not to wait for it.
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     let found = found
@@ -72,7 +71,7 @@ fn together(ranks: &Ranks, work: impl FnOnce() -> Result<u8, Failure>) -> Result
     let mut status = exit::FAILED;
     if let Err(failure) = &found {
         status = failure.status;
-        end_soon(ranks.rank(), failure.message.clone(), status);
+        launch.end_soon(failure.message.clone(), status);
     }
     let found = found.map_err(|failure| Error::new(ErrorCode::Aborted, failure.message));
     ranks.agree(Meeting::END, found).map_err(|error| Failure { status, message: error.message })
