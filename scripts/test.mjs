@@ -4,6 +4,7 @@
  */
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildSite } from "./build.mjs";
@@ -133,7 +134,9 @@ const steps = [
       heard(async (options) => {
         const env = { CARGO_PROFILE_TEST_OPT_LEVEL: "0" };
         await run("cargo", ["test", "--lib", ...features()], { ...options, env });
-        await run("cargo", ["test", ...nativeTests, ...features()], options);
+        // One more at a time than there are cores, which one that waits for the GPU leaves idle.
+        const threads = { RUST_TEST_THREADS: String(availableParallelism() + 1) };
+        await run("cargo", ["test", ...nativeTests, ...features()], { ...options, env: threads });
         await run("cargo", ["test", "--doc", ...features()], options);
       }),
   },

@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from "node:child_process";
 import { accessSync, constants as modes, statSync } from "node:fs";
-import { constants, homedir, setPriority } from "node:os";
+import { availableParallelism, constants, homedir, setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -90,12 +90,12 @@ export const runNode = (script, args = [], options = {}) =>
 export const beginNode = (script, args = []) => begin(process.execPath, [join(root, script), ...args]);
 
 /**
- * Begins a command beside what else runs, which goes before it. `end` shows what it has printed and prints, waits for it, gives all of
- * that to `onOutput`, and rejects when it does not end with 0.
+ * Begins a command beside what else runs, which goes before it. `over` resolves when it has ended; `end` shows what it has printed and
+ * prints, waits for it, gives all of that to `onOutput`, and rejects when it does not end with 0.
  */
-export function begin(command, args, { env = {} } = {}) {
+export function begin(command, args, { env = {}, cwd = root } = {}) {
   const said = [command === process.execPath ? "node" : command, ...args].join(" ");
-  const child = spawn(command, args, { cwd: root, env: { ...environment, ...env } });
+  const child = spawn(command, args, { cwd, env: { ...environment, ...env } });
   let output = "";
   let isShown = false;
   for (const stream of [child.stdout, child.stderr]) {
@@ -120,7 +120,25 @@ export function begin(command, args, { env = {} } = {}) {
     onOutput(output);
     if (problem !== null) throw new Failure(`${said} ended with ${problem}`);
   };
-  return { end };
+  return { end, over };
+}
+
+/** Node programs, as many at a time as there are processors, each shown when it is over; rejects when one fails, and begins no other. */
+export async function runNodes(programs, options) {
+  const waiting = [...programs];
+  const lane = async () => {
+    while (waiting.length > 0) {
+      const begun = begin(process.execPath, waiting.shift(), options);
+      await begun.over;
+      await begun.end().catch((error) => {
+        waiting.length = 0;
+        throw error;
+      });
+    }
+  };
+  const found = await Promise.allSettled(Array.from({ length: availableParallelism() }, lane));
+  const failed = found.find(({ status }) => status === "rejected");
+  if (failed) throw failed.reason;
 }
 
 /** npm itself. Under `npm start` its own script is known; a .cmd could not be spawned without a shell. */
