@@ -1,4 +1,4 @@
-//! Whole spectra of small operators, by products with the identity and a dense eigenvalue library.
+//! Whole spectra of small operators, by products with the identity and a decomposition of the matrix that comes of them.
 
 use super::symmetric::{Decomposition, symmetric_eigen, symmetric_ends};
 use super::{Eigenpair, ensure_tolerance, overflow, rayleigh_ritz};

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 use isoflat::ProblemFile;
 use isoflat::cli::exit;
@@ -114,13 +116,30 @@ fn results_do_not_take_each_others_place() {
     assert_eq!(std::fs::read_to_string(&whole).expect("a file"), "before");
 }
 
+/// Waits until a program listens to Ctrl-C, which takes seconds where the computer is busy, and a while more; where nobody says that it
+/// does, the while alone.
+#[cfg(unix)]
+fn until_it_listens(id: u32) {
+    const SIGINT: u64 = 1 << 1;
+    let begun = Instant::now();
+    let is_deaf = || {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        Some(u64::from_str_radix(caught.trim(), 16).expect("a mask") & SIGINT == 0)
+    };
+    while begun.elapsed() < Duration::from_secs(60) && is_deaf() == Some(true) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(1500));
+}
+
 /// What the program comes to that is asked to finish after a while.
 #[cfg(unix)]
 fn interrupted(words: &[&str]) -> Value {
     use std::process::Stdio;
     let mut process = Process::new(env!("CARGO_BIN_EXE_isoflat"));
     let child = process.args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program");
-    std::thread::sleep(std::time::Duration::from_millis(1500));
+    until_it_listens(child.id());
     let killed = Process::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(killed.success());
     let found = child.wait_with_output().expect("its end");
