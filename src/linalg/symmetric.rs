@@ -241,15 +241,16 @@ fn inverse_iteration(d: &[f64], e: &[f64], value: f64, seed: u64, x: &mut [f64])
         let last = i + 1 == n;
         let (below, next, beyond) = if last { (0.0, 0.0, 0.0) } else { (e[i], d[i + 1] - value, e[i + 1]) };
         let comes_first = below.abs() > at.abs();
-        let factor: f64;
-        (rows[i], factor, at, above) = if comes_first {
+        let (row, factor, left) = if comes_first {
             let factor = at / below;
-            ([below, next, beyond], factor, above - factor * next, -factor * beyond)
+            ([below, next, beyond], factor, (above - factor * next, -factor * beyond))
         } else {
             let pivot = if at.abs() < least { least } else { at };
             let factor = below / pivot;
-            ([pivot, above, 0.0], factor, next - factor * above, beyond)
+            ([pivot, above, 0.0], factor, (next - factor * above, beyond))
         };
+        rows[i] = row;
+        (at, above) = left;
         steps[i] = (factor, comes_first);
     }
     x.copy_from_slice(&random_normal(n, &mut generator(seed))?);
