@@ -1,11 +1,13 @@
 //! Whole spectra of small operators, by products with the identity and a decomposition of the matrix that comes of them.
 
+use std::ops::Range;
+
 use super::symmetric::{Decomposition, symmetric_eigen, symmetric_ends};
 use super::{Eigenpair, ensure_tolerance, overflow, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
-use crate::memory::{room, zeros};
-use crate::numbers::norm;
+use crate::memory::{copied, room, zeros};
+use crate::numbers::{largest, norm};
 use crate::operator::SymmetricOperator;
 
 /// Columns of the identity that go through an operator together.
@@ -74,14 +76,29 @@ pub async fn dense_spectrum(
     control: &Control<'_>,
 ) -> Result<DenseSpectrum> {
     ensure_tolerance(Some(tolerance))?;
-    let n = operator.len();
-    let (matrix, trace) = symmetric_part(operator, control).await?;
-    let eigen = finite(symmetric_ends(matrix, n, control).await?, trace, operator)?;
+    let matrix = symmetric_matrix(operator, control).await?;
+    let found = spectrum_of(matrix, operator, tolerance, control).await?;
+    Ok(DenseSpectrum { products: found.products + operator.len(), ..found })
+}
+
+/// The same of an operator whose matrix is known: it takes two products, with the eigenvectors of both ends.
+///
+/// # Errors
+/// `NotFinite` where numbers overflow; `Aborted`; the device's.
+pub(crate) async fn spectrum_of(
+    matrix: SymmetricMatrix,
+    operator: &dyn SymmetricOperator,
+    tolerance: f64,
+    control: &Control<'_>,
+) -> Result<DenseSpectrum> {
+    control.step(Progress::new("eigenvalues of a matrix", 0, 1)).await?;
+    let trace = matrix.trace();
+    let eigen = finite(symmetric_ends(matrix.entries, matrix.size, control).await?, trace, operator)?;
     let ends = operator.vectors().upload(&eigen.vectors, 2)?;
     let mut pairs = rayleigh_ritz(operator, &ends, tolerance, 0.0, false).await?;
     let max = pairs.remove(1);
     let min = pairs.remove(0);
-    let found = DenseSpectrum { values: eigen.values, max, min, trace, products: n + 2 };
+    let found = DenseSpectrum { values: eigen.values, max, min, trace, products: 2 };
     if !found.frobenius_norm().is_finite() {
         return Err(overflow(operator.vectors()));
     }
@@ -97,22 +114,73 @@ pub async fn dense_eigenvectors(
     operator: &dyn SymmetricOperator,
     control: &Control<'_>,
 ) -> Result<(Vec<f64>, Vec<f64>)> {
-    let (matrix, trace) = symmetric_part(operator, control).await?;
-    let eigen = finite(symmetric_eigen(matrix, operator.len(), control).await?, trace, operator)?;
+    let matrix = symmetric_matrix(operator, control).await?;
+    let trace = matrix.trace();
+    let eigen = finite(symmetric_eigen(matrix.entries, matrix.size, control).await?, trace, operator)?;
     Ok((eigen.values, eigen.vectors))
 }
 
-/// The symmetric part in the lower triangle, and the trace.
-async fn symmetric_part(operator: &dyn SymmetricOperator, control: &Control<'_>) -> Result<(Vec<f64>, f64)> {
-    let n = operator.len();
-    let mut matrix = dense_matrix(operator, control).await?;
-    let trace = matrix.iter().step_by(n + 1).sum();
-    for j in 0..n {
-        for i in j + 1..n {
-            matrix[j * n + i] = 0.5 * matrix[j * n + i] + 0.5 * matrix[i * n + j];
+/// An operator's symmetric part, by products with all unit vectors.
+///
+/// # Errors
+/// As [`dense_matrix`].
+pub(crate) async fn symmetric_matrix(
+    operator: &dyn SymmetricOperator,
+    control: &Control<'_>,
+) -> Result<SymmetricMatrix> {
+    let (size, mut entries) = (operator.len(), dense_matrix(operator, control).await?);
+    for j in 0..size {
+        for i in j + 1..size {
+            let mean = 0.5 * entries[j * size + i] + 0.5 * entries[i * size + j];
+            (entries[j * size + i], entries[i * size + j]) = (mean, mean);
         }
     }
-    Ok((matrix, trace))
+    Ok(SymmetricMatrix { size, entries })
+}
+
+/// A symmetric matrix on the host.
+pub(crate) struct SymmetricMatrix {
+    size: usize,
+    /// Column after column.
+    entries: Vec<f64>,
+}
+
+impl SymmetricMatrix {
+    /// The same once more.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn copied(&self) -> Result<Self> {
+        Ok(Self { size: self.size, entries: copied("a matrix", &self.entries)? })
+    }
+
+    /// Each column; what is done to one entry is to be done to its mirror image.
+    pub fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.entries.chunks_exact_mut(self.size.max(1))
+    }
+
+    /// The largest magnitude of an entry.
+    pub fn largest(&self) -> f64 {
+        largest(self.entries.iter().copied())
+    }
+
+    /// The principal submatrix at these coordinates.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn principal(&self, ranges: &[Range<usize>]) -> Result<Self> {
+        let size = ranges.iter().map(Range::len).sum();
+        let mut entries = room("a matrix", size * size)?;
+        for j in ranges.iter().cloned().flatten() {
+            let column = &self.entries[j * self.size..(j + 1) * self.size];
+            ranges.iter().for_each(|range| entries.extend_from_slice(&column[range.clone()]));
+        }
+        Ok(Self { size, entries })
+    }
+
+    fn trace(&self) -> f64 {
+        self.entries.iter().step_by(self.size + 1).sum()
+    }
 }
 
 /// The same, unless a number of it is none.

@@ -13,6 +13,7 @@ mod refine;
 mod symmetric;
 
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
+pub(crate) use dense::{SymmetricMatrix, spectrum_of, symmetric_matrix};
 pub use density::{Moment, SpectralDensity, StochasticLanczos};
 pub(crate) use diagonal::ensure_spread;
 pub use diagonal::{DiagonalEstimate, diagonal};

@@ -8,6 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::curvature_matrix::CurvatureMatrix;
 use super::draft::Seen;
 use super::least_trace::{self, LeastTrace, LeastTraceOptions};
 use super::normalized_sharpness::normalized_sharpness;
@@ -16,11 +17,11 @@ use super::sharpness::Ground;
 use super::trace::{has_exact_trace, trace_of};
 use super::{MeasureOptions, MeasureValue};
 use crate::control::Control;
-use crate::engine::{Engine, LayerSums, Precision};
-use crate::error::Result;
+use crate::engine::{Curvature, Engine, LayerSums, Precision};
+use crate::error::{Error, ErrorCode, Result};
 use crate::linalg::{
-    DenseSpectrum, Eigenpair, Goal, SpectralDensity, Spectrum, StochasticLanczos, TraceAndNorm, columns_of,
-    dense_spectrum, trace_and_norm, trace_and_norm_beyond,
+    DenseSpectrum, Eigenpair, Goal, SpectralDensity, Spectrum, StochasticLanczos, SymmetricMatrix, TraceAndNorm,
+    columns_of, dense_spectrum, spectrum_of, trace_and_norm, trace_and_norm_beyond,
 };
 use crate::memory::copied;
 use crate::operator::OperatorKind;
@@ -65,6 +66,8 @@ pub struct Known<'a, 'c> {
     /// Operators of which the eigenvector of largest magnitude will be wanted.
     directions: HashSet<OperatorKind>,
     dominant: HashMap<OperatorKind, Eigenpair>,
+    /// Of networks of up to [`DENSE_LIMIT`] parameters; `None` where it has entries that the precision does not hold.
+    matrices: HashMap<Curvature, Option<CurvatureMatrix>>,
     dense: HashMap<OperatorKind, Rc<DenseSpectrum>>,
     spectra: HashMap<OperatorKind, Rc<Spectrum>>,
     estimates: HashMap<OperatorKind, Rc<(TraceAndNorm, Precision)>>,
@@ -86,6 +89,7 @@ impl<'a, 'c> Known<'a, 'c> {
             explored: HashMap::new(),
             directions: HashSet::new(),
             dominant: HashMap::new(),
+            matrices: HashMap::new(),
             dense: HashMap::new(),
             spectra: HashMap::new(),
             estimates: HashMap::new(),
@@ -123,10 +127,40 @@ impl<'a, 'c> Known<'a, 'c> {
         if dimension <= DENSE_LIMIT && !self.dense.contains_key(&kind) {
             let operator = kind.operator(self.engine).await?;
             let tolerance = self.options.tolerance_in(self.engine.info().precision);
-            let found = dense_spectrum(&operator, tolerance, &self.control).await?;
+            let found = match self.matrix(kind).await? {
+                Some((matrix, products)) => {
+                    let found = spectrum_of(matrix, &operator, tolerance, &self.control).await?;
+                    DenseSpectrum { products: found.products + products, ..found }
+                }
+                None => dense_spectrum(&operator, tolerance, &self.control).await?,
+            };
             self.dense.insert(kind, Rc::new(found));
         }
         Ok(self.dense.get(&kind).cloned())
+    }
+
+    /// An operator's matrix, where its curvature's is known or worth knowing, and the products that were taken for it.
+    async fn matrix(&mut self, kind: OperatorKind) -> Result<Option<(SymmetricMatrix, usize)>> {
+        let (curvature, parameters) = (kind.whole.curvature(), self.engine.problem().network().parameter_count());
+        let mut products = 0;
+        if !self.matrices.contains_key(&curvature) {
+            // A part's own products are fewer.
+            if parameters > DENSE_LIMIT || kind.part.is_some() {
+                return Ok(None);
+            }
+            let found = match CurvatureMatrix::at(self.engine, curvature, &self.control).await {
+                Ok(found) => Some(found),
+                // Between a metric's lengths it may be in range.
+                Err(Error { code: ErrorCode::NotFinite, .. }) if kind.whole.metric().is_some() => None,
+                Err(error) => return Err(error),
+            };
+            self.matrices.insert(curvature, found);
+            products = parameters;
+        }
+        match &self.matrices[&curvature] {
+            Some(matrix) => Ok(matrix.of(kind, self.engine).await?.map(|matrix| (matrix, products))),
+            None => Ok(None),
+        }
     }
 
     /// The ends of a spectrum that are wanted of it, by Lanczos.

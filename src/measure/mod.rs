@@ -4,6 +4,7 @@
 //! or an operator, never a device. Each family has its file, with its paper in the header.
 
 mod balance;
+mod curvature_matrix;
 mod custom;
 mod diagonal;
 mod draft;

@@ -89,6 +89,11 @@ impl Whole {
         matches!(self, Self::Curvature(Curvature::GaussNewton) | Self::RiemannianGaussNewton(_))
     }
 
+    /// The curvature that it is made of.
+    pub const fn curvature(self) -> Curvature {
+        if self.is_gauss_newton() { Curvature::GaussNewton } else { Curvature::Hessian }
+    }
+
     /// The metric whose D is on both sides of it; `None` for the weights as they are.
     pub const fn metric(self) -> Option<Metric> {
         match self {

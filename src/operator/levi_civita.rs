@@ -1,10 +1,13 @@
 //! The connection term of Rangamani et al. 2019, section 3 (Remark 1), which the paper sets to zero.
 
-use super::SymmetricOperator;
+use std::ops::Range;
+
+use super::{Metric, SymmetricOperator};
 use crate::control::LocalFuture;
 use crate::engine::{Segments, Vector, Vectors};
 use crate::error::Result;
 use crate::memory::{collected, zeros};
+use crate::network::Layout;
 use crate::numbers::inner as inner_product;
 
 const DIAGONAL: &str = "the connection's diagonal";
@@ -48,6 +51,32 @@ impl<A: SymmetricOperator> LeviCivita<A> {
         let diagonal = collected(DIAGONAL, w.iter().zip(g).map(|(w, g)| w * g))?;
         let diagonal = inner.vectors().upload(&diagonal, 1)?;
         Ok(Self { inner, term: Term::Entries { diagonal } })
+    }
+}
+
+/// Adds the term to the matrix of D H D, column after column.
+pub(crate) fn add_connection<'m>(
+    columns: impl Iterator<Item = &'m mut [f64]>,
+    metric: Metric,
+    layout: &Layout,
+    w: &[f64],
+    g: &[f64],
+) {
+    let mut columns = columns.enumerate();
+    let mut add = |block: Range<usize>| {
+        let (w, g) = (&w[block.clone()], &g[block.clone()]);
+        let product = inner_product(w, g);
+        for (j, column) in columns.by_ref().take(block.len()) {
+            let (entries, at) = (&mut column[block.clone()], j - block.start);
+            for ((entry, w_i), g_i) in entries.iter_mut().zip(w).zip(g) {
+                *entry += w_i * g[at] + g_i * w[at];
+            }
+            entries[at] -= product;
+        }
+    };
+    match metric {
+        Metric::Layerwise => Segments::blocks(layout).ranges().for_each(add),
+        Metric::Nodewise => (0..w.len()).for_each(|i| add(i..i + 1)),
     }
 }
 

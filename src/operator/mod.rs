@@ -14,6 +14,7 @@ mod scratch;
 pub use horizontal::Horizontal;
 pub use kind::{OperatorDescription, OperatorKind, Part, Whole};
 pub use levi_civita::LeviCivita;
+pub(crate) use levi_civita::add_connection;
 pub use metric::{Connection, Metric};
 pub use restricted::Restricted;
 pub use scaled::Scaled;

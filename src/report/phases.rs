@@ -34,10 +34,10 @@ impl Phases {
         // The trial gradients are for the sake of progress alone.
         let product = if control.is_watched() { engine.estimate(parameters).await?.product_seconds } else { 0.0 };
         let network = engine.problem().network();
-        let has_spectrum = sections.contains(&Section::Hessian);
+        let has_matrix = sections.contains(&Section::Hessian) && network.parameter_count() <= DENSE_LIMIT;
         let of = |&section: &Section| match section {
-            // Read off the Hessian's spectrum, which is there by then.
-            Section::Density if has_spectrum && network.parameter_count() <= DENSE_LIMIT => (section, 0.0),
+            // By the Hessian's matrix and spectrum, which are there by then.
+            Section::Density | Section::Riemannian if has_matrix => (section, 0.0),
             _ => (section, product * products(section, network, options)),
         };
         let rest = sections.iter().map(of).collect();
@@ -87,8 +87,8 @@ fn products(section: Section, network: &Network, options: &ReportOptions) -> f64
         Section::Petzka => 0.5 * network.output_len() as f64 + layers * LANCZOS,
         Section::Orbit => 0.5 * network.output_len() as f64,
         Section::GaussNewton | Section::Hessian => spectrum,
+        Section::Riemannian | Section::Density if is_exact => n as f64,
         Section::Riemannian => 4.0 * spectrum,
-        Section::Density if is_exact => n as f64,
         Section::Density => (options.density.probes * options.density.steps) as f64,
         Section::Sharpness => SHARPNESS,
         Section::Spaces => 1.0,
