@@ -98,6 +98,9 @@ async function checkStage(lab, check, what) {
   await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
 }
 
+/** After so many pairs of frames what is hidden stays hidden. */
+const FRAMES = 10;
+
 /** What has the focus is never under what stays. */
 async function checkFocus(lab, check, what) {
   const { page } = lab;
@@ -109,24 +112,26 @@ async function checkFocus(lab, check, what) {
     for (const key of ["Tab", "Shift+Tab"]) {
       for (let presses = 0; presses < 60; presses++) {
         await page.keyboard.press(key);
-        const found = await page.evaluate(async () => {
-          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        const found = await page.evaluate(async (most) => {
           const element = document.activeElement;
           if (!element || element === document.body) return null;
           // A segment's input has no box to be seen: its words have.
           const shown = element.matches("[type=radio]") ? element.parentElement : element;
-          const { left, right, top, bottom } = shown.getBoundingClientRect();
-          const over = document.elementFromPoint((left + right) / 2, (top + Math.min(bottom, top + 40)) / 2);
           // A surface's caption lies over it.
           const figure = shown.closest("figure");
-          const isThere =
-            over !== null && (shown.contains(over) || over.contains(shown) || (figure?.contains(over) ?? false));
-          return {
-            isThere,
-            name: element.id || element.textContent.trim().slice(0, 30),
-            over: over ? over.id || over.className : `nothing at ${left}, ${top}`,
-          };
-        });
+          let isThere = false;
+          let covering = "";
+          // Two frames are enough unless the browser is busy: what is drawn meanwhile may move what it has just scrolled to.
+          for (let frames = 0; frames < most && !isThere; frames++) {
+            await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+            const { left, right, top, bottom } = shown.getBoundingClientRect();
+            const over = document.elementFromPoint((left + right) / 2, (top + Math.min(bottom, top + 40)) / 2);
+            isThere =
+              over !== null && (shown.contains(over) || over.contains(shown) || (figure?.contains(over) ?? false));
+            covering = over ? over.id || over.className : `nothing at ${left}, ${top}`;
+          }
+          return { isThere, name: element.id || element.textContent.trim().slice(0, 30), over: covering };
+        }, FRAMES);
         if (!found) break;
         seen++;
         if (!found.isThere) hidden.push(`${found.name} under ${found.over}`);
