@@ -139,15 +139,20 @@ async fn eigen(mut a: Vec<f64>, n: usize, row: Option<usize>, control: &Control<
 async fn tridiagonalize(a: &mut [f64], d: &mut [f64], e: &mut [f64], pace: &mut Pace<'_, '_>) -> Result<Vec<f64>> {
     let n = d.len();
     let mut taus = zeros("reflectors", n)?;
-    let (mut v, mut p) = (zeros("a reflector", n)?, zeros("a reflector", n)?);
+    // A −= v wᵀ + w vᵀ is what the last reflector left to do: each column has it as the next one goes through it.
+    let reflector = || zeros("a reflector", n);
+    let [mut v, mut w, mut next, mut p] = [reflector()?, reflector()?, reflector()?, reflector()?];
     for k in 0..n {
-        d[k] = a[k * n + k];
-        if k + 1 == n {
-            break;
+        let column = &mut a[k * n + k..(k + 1) * n];
+        let (v_k, w_k) = (v[k], w[k]);
+        for ((x, &v), &w) in column.iter_mut().zip(&v[k..]).zip(&w[k..]) {
+            *x -= v * w_k + w * v_k;
         }
-        let column = &mut a[k * n + k + 1..(k + 1) * n];
-        if column[1..].iter().all(|&x| x == 0.0) {
-            e[k] = column[0];
+        d[k] = column[0];
+        let column = &mut column[1..];
+        let Some((&mut below, others)) = column.split_first_mut() else { break };
+        if others.iter().all(|&x| x == 0.0) {
+            e[k] = below;
             continue;
         }
         // A column may be tiny beside the matrix: of squares that lost their digits no reflector would come.
@@ -159,36 +164,52 @@ async fn tridiagonalize(a: &mut [f64], d: &mut [f64], e: &mut [f64], pace: &mut 
         column.iter_mut().for_each(|x| *x /= divisor);
         column[0] = 1.0;
         (taus[k], e[k]) = (tau, alpha * unit);
-        let size = n - k - 1;
-        let (v, p) = (&mut v[..size], &mut p[..size]);
-        v.copy_from_slice(column);
-        p.fill(0.0);
-        // p = τ A v, of the lower triangle alone.
-        for j in 0..size {
-            let (below, factor) = (&a[(k + 1 + j) * n + k + 1 + j..(k + 2 + j) * n], v[j]);
-            p[j] += below[0] * factor;
-            let mut sum = 0.0;
-            for ((p, &x), &v) in p[j + 1..].iter_mut().zip(&below[1..]).zip(&v[j + 1..]) {
-                *p += x * factor;
-                sum += x * v;
-            }
-            p[j] += sum;
-            pace.step(4 * (size - j)).await?;
+        next[k + 1..].copy_from_slice(column);
+        p[k + 1..].fill(0.0);
+        for j in k + 1..n {
+            updated_product(&mut a[j * n + j..(j + 1) * n], &v[j..], &w[j..], &next[j..], &mut p[j..]);
+            pace.step(8 * (n - j)).await?;
         }
-        p.iter_mut().for_each(|p| *p *= tau);
-        // w = p − (τ/2) (p · v) v; A −= v wᵀ + w vᵀ.
-        let half = 0.5 * tau * p.iter().zip(&*v).map(|(p, v)| p * v).sum::<f64>();
-        p.iter_mut().zip(&*v).for_each(|(p, v)| *p -= half * v);
-        for j in 0..size {
-            let below = &mut a[(k + 1 + j) * n + k + 1 + j..(k + 2 + j) * n];
-            let (vj, wj) = (v[j], p[j]);
-            for ((x, &v), &w) in below.iter_mut().zip(&v[j..]).zip(&p[j..]) {
-                *x -= v * wj + w * vj;
-            }
-            pace.step(4 * (size - j)).await?;
-        }
+        // With the new v: w = τ A v − (τ/2) (τ A v · v) v.
+        std::mem::swap(&mut v, &mut next);
+        std::mem::swap(&mut w, &mut p);
+        let (v, w) = (&v[k + 1..], &mut w[k + 1..]);
+        w.iter_mut().for_each(|w| *w *= tau);
+        let half = 0.5 * tau * w.iter().zip(v).map(|(w, v)| w * v).sum::<f64>();
+        w.iter_mut().zip(v).for_each(|(w, v)| *w -= half * v);
     }
     Ok(taus)
+}
+
+/// Of a column of the lower triangle, from the diagonal on, as are all the others here: A −= v wᵀ + w vᵀ, and with what it is then its share
+/// of p += A x.
+fn updated_product(column: &mut [f64], v: &[f64], w: &[f64], x: &[f64], p: &mut [f64]) {
+    /// Sums at a time.
+    const LANES: usize = 8;
+    let (v_j, w_j, x_j) = (v[0], w[0], x[0]);
+    let step = |a: &mut f64, v: f64, w: f64, p: &mut f64| {
+        *a -= v * w_j + w * v_j;
+        *p += *a * x_j;
+        *a
+    };
+    let mut sums = [0.0; LANES];
+    // p[0] has the diagonal's share with all others.
+    let (blocks, rest) = column.as_chunks_mut::<LANES>();
+    let ([v, w, x], p) = ([v, w, x].map(|vector| vector.as_chunks::<LANES>()), p.as_chunks_mut::<LANES>());
+    for ((((a, v), w), x), p) in blocks.iter_mut().zip(v.0).zip(w.0).zip(x.0).zip(&mut *p.0) {
+        for i in 0..LANES {
+            sums[i] += step(&mut a[i], v[i], w[i], &mut p[i]) * x[i];
+        }
+    }
+    for ((((a, &v), &w), &x), p) in rest.iter_mut().zip(v.1).zip(w.1).zip(x.1).zip(&mut *p.1) {
+        sums[0] += step(a, v, w, p) * x;
+    }
+    let diagonal = column[0] * x_j;
+    let [a, b, c, d, e, f, g, h] = sums;
+    let sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
+    if let Some(first) = p.0.first_mut().map(|block| &mut block[0]).or(p.1.first_mut()) {
+        *first += sum - diagonal;
+    }
 }
 
 /// The product of all reflectors.
