@@ -2,13 +2,16 @@
 //! their principal submatrices take no more products with the network.
 
 use crate::control::Control;
-use crate::engine::{Curvature, Engine, Precision};
+use crate::engine::{Curvature, Engine, Point, Precision};
 use crate::error::Result;
 use crate::linalg::{SymmetricMatrix, symmetric_matrix};
 use crate::operator::{Connection, OperatorKind, Whole, add_connection};
 
 /// H or G over all parameters of an engine's point.
-pub(super) struct CurvatureMatrix(SymmetricMatrix);
+pub(super) struct CurvatureMatrix {
+    matrix: SymmetricMatrix,
+    point: Point,
+}
 
 impl CurvatureMatrix {
     /// By products with all unit vectors.
@@ -16,18 +19,20 @@ impl CurvatureMatrix {
     /// # Errors
     /// As [`symmetric_matrix`].
     pub async fn at(engine: &Engine, curvature: Curvature, control: &Control<'_>) -> Result<Self> {
+        let point = engine.point();
         let operator = OperatorKind::curvature(curvature).operator(engine).await?;
-        symmetric_matrix(&operator, control).await.map(Self)
+        Ok(Self { matrix: symmetric_matrix(&operator, control).await?, point })
     }
 
     /// The matrix of an operator with this curvature, at the same point. `None` where a number of it is none, and where the engine's
     /// precision may have lost entries of the curvature that count beside the metric's lengths: products with D on both sides may not.
     ///
     /// # Errors
-    /// `InvalidOption` for a layer that is not there; `TooLarge`; as [`Engine::gradient`].
+    /// `InvalidParameters` where the engine stands elsewhere by now; `InvalidOption` for a layer that is not there; `TooLarge`; as
+    /// [`Engine::gradient`].
     pub async fn of(&self, kind: OperatorKind, engine: &Engine) -> Result<Option<SymmetricMatrix>> {
         let layout = engine.problem().network().layout();
-        let mut matrix = self.0.copied()?;
+        let mut matrix = self.matrix.copied()?;
         if let Some(metric) = kind.whole.metric() {
             let w = engine.parameters()?;
             let d = metric.scale(engine, &w)?;
@@ -45,6 +50,7 @@ impl CurvatureMatrix {
                 return Ok(None);
             }
         }
+        engine.ensure_at(self.point)?;
         match kind.part {
             Some(part) => matrix.principal(&part.ranges(layout)?).map(Some),
             None => Ok(Some(matrix)),
@@ -68,16 +74,22 @@ mod tests {
     use crate::measure::{Known, MeasureOptions};
     use crate::network::{BiasInitialization, Initialization, Network};
     use crate::operator::Part;
+    use crate::problem::Problem;
 
-    /// Away from a minimum, so that connections have something to add, with both layers rescaled against each other.
-    fn engine(precision: Precision, lambda: f64) -> Engine {
+    /// Away from a minimum, so that connections have something to add, with two layers rescaled against each other and inputs against
+    /// the first one's weights.
+    fn engine(precision: Precision, lambda: f64, inputs: f64) -> Engine {
         let network = Network::dense(&[5, 7, 4, 3], true).expect("a network");
         let (scheme, biases) = (Initialization::KaimingUniform, BiasInitialization::Uniform);
         let mut theta = network.initialize(scheme, biases, 3).expect("weights");
         // 5 · 7 weights and 7 biases, then 7 · 4 weights.
         theta[..42].iter_mut().for_each(|w| *w *= lambda);
         theta[42..70].iter_mut().for_each(|w| *w /= lambda);
-        let problem = crate::data::synthetic(network, 20, 5).expect("a problem");
+        theta[..35].iter_mut().for_each(|w| *w /= inputs);
+        let plain = crate::data::synthetic(network, 20, 5).expect("a problem");
+        let values: Vec<f64> = plain.inputs().to_f64().iter().map(|x| x * inputs).collect();
+        let problem = Problem::new(plain.network().clone(), plain.loss(), values, plain.targets().clone());
+        let problem = problem.expect("a problem");
         let engine = Engine::new(&Device::cpu(precision), &problem).expect("an engine");
         block_on(engine.prepare(&theta)).expect("a point");
         engine
@@ -96,7 +108,7 @@ mod tests {
         for (precision, lambda, tolerance) in
             [(Precision::F64, 1.0, 1e-14), (Precision::F64, 1e6, 1e-13), (Precision::F32, 1e3, 1e-6)]
         {
-            let engine = engine(precision, lambda);
+            let engine = engine(precision, lambda, 1.0);
             let at = |curvature| block_on(CurvatureMatrix::at(&engine, curvature, &control)).expect("a matrix");
             let [hessian, gauss_newton] = [Curvature::Hessian, Curvature::GaussNewton].map(at);
             for kind in kinds() {
@@ -121,16 +133,18 @@ mod tests {
             let kind = OperatorKind::from_name("riemannian.layerwise_levi_civita").expect("an operator");
             block_on(known.ends(kind)).expect("both ends").norm()
         };
-        let expected = value(&engine(Precision::F64, 1.0));
-        for lambda in [1e-14, 1e-22, 1e14] {
-            let found = value(&engine(Precision::F32, lambda));
-            assert!((found - expected).abs() <= 1e-5 * expected, "× {lambda:e}: {found}, and plainly {expected}");
+        let expected = value(&engine(Precision::F64, 1.0, 1.0));
+        // Too large in the first layer, and too small to have all their digits, or any.
+        for (lambda, inputs) in [(1e-22, 1.0), (1.0, 1e-20), (1.0, 1e-22), (1.0, 1e-24)] {
+            let found = value(&engine(Precision::F32, lambda, inputs));
+            let off = (found - expected).abs();
+            assert!(off <= 1e-5 * expected, "× {lambda:e}, {inputs:e}: {found}, and plainly {expected}");
         }
     }
 
     #[test]
     fn one_matrix_serves_all_metrics() {
-        let (engine, options) = (engine(Precision::F64, 1.0), MeasureOptions::default());
+        let (engine, options) = (engine(Precision::F64, 1.0, 1.0), MeasureOptions::default());
         let mut known = Known::new(&engine, &options, &Control::default());
         let products = OperatorKind::ALL.map(|kind| {
             let found = block_on(known.dense(kind)).expect("a spectrum").expect("one so small");
