@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::event_loop::now;
 use crate::memory::{copied, filled, product, zeros};
-use crate::numbers::{largest, norm, power_near};
+use crate::numbers::{dot, largest, norm, power_near};
 use crate::random::{generator, random_normal};
 
 /// Operations between two looks at whether to go on: some milliseconds.
@@ -175,14 +175,14 @@ async fn tridiagonalize(a: &mut [f64], d: &mut [f64], e: &mut [f64], pace: &mut 
         std::mem::swap(&mut w, &mut p);
         let (v, w) = (&v[k + 1..], &mut w[k + 1..]);
         w.iter_mut().for_each(|w| *w *= tau);
-        let half = 0.5 * tau * w.iter().zip(v).map(|(w, v)| w * v).sum::<f64>();
+        let half = 0.5 * tau * dot(w, v);
         w.iter_mut().zip(v).for_each(|(w, v)| *w -= half * v);
     }
     Ok(taus)
 }
 
 /// Of a column of the lower triangle, from the diagonal on, as are all the others here: A −= v wᵀ + w vᵀ, and with what it is then its share
-/// of p += A x.
+/// of p += A x. All in one loop, of eight sums: in two plain ones WebAssembly takes half as long again.
 fn updated_product(column: &mut [f64], v: &[f64], w: &[f64], x: &[f64], p: &mut [f64]) {
     /// Sums at a time.
     const LANES: usize = 8;
@@ -193,23 +193,20 @@ fn updated_product(column: &mut [f64], v: &[f64], w: &[f64], x: &[f64], p: &mut 
         *a
     };
     let mut sums = [0.0; LANES];
-    // p[0] has the diagonal's share with all others.
     let (blocks, rest) = column.as_chunks_mut::<LANES>();
-    let ([v, w, x], p) = ([v, w, x].map(|vector| vector.as_chunks::<LANES>()), p.as_chunks_mut::<LANES>());
-    for ((((a, v), w), x), p) in blocks.iter_mut().zip(v.0).zip(w.0).zip(x.0).zip(&mut *p.0) {
+    let ([v, w, x], ps) = ([v, w, x].map(|vector| vector.as_chunks::<LANES>()), p.as_chunks_mut::<LANES>());
+    for ((((a, v), w), x), p) in blocks.iter_mut().zip(v.0).zip(w.0).zip(x.0).zip(ps.0) {
         for i in 0..LANES {
             sums[i] += step(&mut a[i], v[i], w[i], &mut p[i]) * x[i];
         }
     }
-    for ((((a, &v), &w), &x), p) in rest.iter_mut().zip(v.1).zip(w.1).zip(x.1).zip(&mut *p.1) {
+    for ((((a, &v), &w), &x), p) in rest.iter_mut().zip(v.1).zip(w.1).zip(x.1).zip(ps.1) {
         sums[0] += step(a, v, w, p) * x;
     }
-    let diagonal = column[0] * x_j;
     let [a, b, c, d, e, f, g, h] = sums;
     let sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
-    if let Some(first) = p.0.first_mut().map(|block| &mut block[0]).or(p.1.first_mut()) {
-        *first += sum - diagonal;
-    }
+    // The diagonal's share is there already.
+    p[0] += sum - column[0] * x_j;
 }
 
 /// The product of all reflectors.
@@ -241,7 +238,7 @@ fn accumulate_row(a: &[f64], taus: &[f64], n: usize, row: usize) -> Result<Vec<f
 
 /// x − τ v vᵀ x in the place of x.
 fn reflect(v: &[f64], tau: f64, x: &mut [f64]) {
-    let share = tau * v.iter().zip(&*x).map(|(v, x)| v * x).sum::<f64>();
+    let share = tau * dot(v, x);
     x.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
 }
 

@@ -5,6 +5,7 @@ use crate::control::Control;
 use crate::engine::{Curvature, Engine, Point, Precision};
 use crate::error::Result;
 use crate::linalg::{SymmetricMatrix, symmetric_matrix};
+use crate::numbers::largest;
 use crate::operator::{Connection, OperatorKind, Whole, add_connection};
 
 /// H or G over all parameters of an engine's point.
@@ -60,7 +61,7 @@ impl CurvatureMatrix {
 
 /// Does it matter nothing that entries of the curvature may have been rounded to 0, or towards it?
 fn is_known(matrix: &SymmetricMatrix, d: &[f64], precision: Precision) -> bool {
-    let longest = d.iter().fold(0.0, |longest, &d| f64::max(longest, d));
+    let longest = largest(d.iter().copied());
     let lost = precision.smallest() * longest * longest * d.len() as f64;
     lost <= precision.epsilon() * matrix.largest()
 }

@@ -299,8 +299,6 @@ const WORKS = {
 /** Those that come by themselves when a network has been trained; the others are asked for. */
 const TRAINED = ["training", "landscape", "measures"];
 const ASKED = Object.keys(WORKS).filter((work) => !TRAINED.includes(work));
-/** What takes longest is asked for once: from what it took is learnt as from the others. */
-const ONCE = ["table2"];
 
 /** How long each kind of piece takes, as the page does them, and what is said meanwhile of the time that is left. */
 const timePieces = (lab) =>
@@ -375,7 +373,6 @@ export async function checkEstimatesHold(browser, url, check) {
   // What was tried out while the page began is tried out again now.
   await page.waitForFunction(() => window.isoflatLab.app.store.state.costs?.isBeside === false);
   for (const time of ["for the first time", "again"]) {
-    const asked = time === "again" ? ASKED.filter((work) => !ONCE.includes(work)) : ASKED;
     const said = {};
     const busy = {};
     const actual = {};
@@ -392,7 +389,7 @@ export async function checkEstimatesHold(browser, url, check) {
     await lab.idle(8 * MINUTE);
     Object.assign(actual, await state(lab, () => window.taken));
     for (const work of TRAINED) busy[work] = Math.max(busy[work], load(idle));
-    for (const work of asked) {
+    for (const work of ASKED) {
       await lab.goTo(WORKS[work].tab);
       await estimate(work);
       await timePieces(lab);
