@@ -5,14 +5,13 @@
 
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { newest } from "./lib/newest.mjs";
 import { Failure, fail, isMain, root, step } from "./lib/process.mjs";
 import { buildMnist } from "./mnist.mjs";
 
-const target = join(root, "www", "public", "arrival");
-const files = ["stage.json", "weights.f32"].map((name) => join(target, name));
+const ARRIVAL = join(root, "www", "public", "arrival");
 const module = join(root, "pkg", "isoflat_bg.wasm");
 /** What decides what is trained, looked at and said of it: the lab's own operations, and the engine. */
 const sources = [
@@ -22,7 +21,7 @@ const sources = [
   ),
 ];
 
-const isThere = () => {
+const isThere = (files) => {
   const changed = Math.max(...sources.map((path) => newest(path)));
   return files.every((path) => existsSync(path) && statSync(path).mtimeMs > changed);
 };
@@ -41,10 +40,12 @@ async function withFiles(body) {
   }
 }
 
-export async function buildArrival() {
-  await step("the network that the page opens with", async () => {
+/** `network`: another one than the page's own, in a folder of its own. */
+export async function buildArrival({ folder = ARRIVAL, network } = {}) {
+  const files = ["stage.json", "weights.f32"].map((name) => join(folder, name));
+  await step(network ? "a smaller one, for tests" : "the network that the page opens with", async () => {
     if (!existsSync(module)) throw new Failure("pkg/ has no module: run `npm run build`.");
-    if (isThere()) return "up to date";
+    if (isThere(files)) return "up to date";
     // Vite is there only when the set-up is done.
     const { createServer } = await import("vite");
     const server = await createServer({
@@ -57,15 +58,20 @@ export async function buildArrival() {
     try {
       const { make } = await server.ssrLoadModule("/src/arrival/make.ts");
       const mnist = pathToFileURL(join(root, "www", "public", "mnist/")).href;
-      const { text, weights } = await withFiles(() => make(readFileSync(module), mnist));
-      mkdirSync(target, { recursive: true });
+      const { text, weights } = await withFiles(() => make(readFileSync(module), mnist, network));
+      mkdirSync(folder, { recursive: true });
       writeFileSync(files[0], text);
       writeFileSync(files[1], weights);
-      return `${((text.length + weights.byteLength) / 1e3).toFixed(0)} kB written to www/public/arrival`;
+      return `${((text.length + weights.byteLength) / 1e3).toFixed(0)} kB written to ${relative(root, folder)}`;
     } finally {
       await server.close();
     }
   });
 }
 
-if (isMain(import.meta)) await buildMnist().then(buildArrival).catch(fail);
+async function main() {
+  await buildMnist();
+  await buildArrival();
+}
+
+if (isMain(import.meta)) await main().catch(fail);

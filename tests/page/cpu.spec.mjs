@@ -60,7 +60,8 @@ test("Without WebGPU", async ({ lab, check, part }) => {
   await part("The slider", () => checkFollowing(lab, check));
 });
 
-test("A network of one's own, from training to a crash", async ({ lab, check, part }) => {
+test("A network of one's own, from training to a crash", async ({ browser, url, check, part }) => {
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
 
   // The checks are of the same kind on a fifth of the samples, and there are many.

@@ -1,27 +1,31 @@
 /**
- * What a test of the page is given: the address it is served at, a lab that is opened when it is asked for, `check` and `part`. At
+ * What a test of the page is given: the addresses it is served at, a lab that is opened when it is asked for, `check` and `part`. At
  * its end no lab may have had anything to complain of, whoever opened it.
  */
 
 import { readFileSync } from "node:fs";
 import { test as base, expect } from "@playwright/test";
-import { policy, root } from "./built.mjs";
+import { littleArrival, policy, root } from "./built.mjs";
 import { Lab } from "./lab.mjs";
 import { serve } from "./server.mjs";
 
 export { expect, root };
 
+async function served(sendsPolicy, options, use) {
+  const headers = sendsPolicy ? { "Content-Security-Policy": policy() } : {};
+  const server = await serve(`${root}dist`, headers, options);
+  await use(server.url);
+  server.close();
+}
+
 export const test = base.extend({
   sendsPolicy: [false, { option: true, scope: "worker" }],
 
-  url: [
-    async ({ sendsPolicy }, use) => {
-      const server = await serve(`${root}dist`, sendsPolicy ? { "Content-Security-Policy": policy() } : {});
-      await use(server.url);
-      server.close();
-    },
-    { scope: "worker" },
-  ],
+  /** The page as it is. */
+  url: [async ({ sendsPolicy }, use) => served(sendsPolicy, {}, use), { scope: "worker" }],
+
+  /** It opens with a smaller network: what is computed of it by itself is soon there, for what does not ask which numbers come. */
+  little: [async ({ sendsPolicy }, use) => served(sendsPolicy, { arrival: littleArrival }, use), { scope: "worker" }],
 
   /** A small problem file's text. */
   problem: [
@@ -30,7 +34,7 @@ export const test = base.extend({
     { scope: "worker" },
   ],
 
-  lab: async ({ browser, url }, use) => use(await Lab.open(browser, url, { rests: true })),
+  lab: async ({ browser, little }, use) => use(await Lab.open(browser, little, { rests: true })),
 
   /** Something that should hold, and what was found. One that fails does not end the test. */
   // biome-ignore lint/correctness/noEmptyPattern: as above.

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
+import { basename, extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
 
 const TYPES = {
@@ -26,12 +26,15 @@ const compressed = (folder) =>
       .map((path) => [path, gzipSync(readFileSync(path))]),
   );
 
-export function serve(folder, headers = {}, { compress = false } = {}) {
+/** `arrival`: a folder with another network than the page's own to open with. */
+export function serve(folder, headers = {}, { compress = false, arrival } = {}) {
   const ready = compress ? compressed(folder) : null;
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
-    const file = join(folder, normalize(path), path.endsWith("/") ? "index.html" : "");
-    if (!file.startsWith(folder) || !isFile(file)) return response.writeHead(404).end();
+    const [base, name] =
+      arrival && path.startsWith("/arrival/") ? [arrival, basename(path)] : [folder, normalize(path)];
+    const file = join(base, name, path.endsWith("/") ? "index.html" : "");
+    if (!file.startsWith(base) || !isFile(file)) return response.writeHead(404).end();
     const type = TYPES[extname(file)] ?? "application/octet-stream";
     const encoding = compress ? { "Content-Encoding": "gzip" } : {};
     response.writeHead(200, { ...headers, ...encoding, "Content-Type": type });

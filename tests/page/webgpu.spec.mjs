@@ -2,6 +2,7 @@
 
 import { checkLost } from "./ends.mjs";
 import { test } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
 import { checkConstructions, checkHeatMap, checkLayers, checkPapers, checkSharpen, checkSpectrum } from "./panels.mjs";
 import {
   checkBent,
@@ -27,7 +28,8 @@ async function onAdapter(lab, check) {
   await page.locator("#points").blur();
 }
 
-test("From estimates to Stop", async ({ lab, check, part }) => {
+test("From estimates to Stop", async ({ browser, url, check, part }) => {
+  const lab = await Lab.open(browser, url, { rests: true });
   const { page } = lab;
   await onAdapter(lab, check);
 
@@ -96,7 +98,7 @@ test("A convolutional network", async ({ lab, check }) => {
   await checkConvolution(lab, check, { samples: 128, measured: 8, bend: false });
 });
 
-test("A device that is lost in the middle of training", ({ browser, url, check }) =>
-  checkLostDevice(browser, url, check));
+test("A device that is lost in the middle of training", ({ browser, little, check }) =>
+  checkLostDevice(browser, little, check));
 
-test("A device that is lost at any other moment", ({ browser, url, check }) => checkLost(browser, url, check));
+test("A device that is lost at any other moment", ({ browser, little, check }) => checkLost(browser, little, check));

@@ -1,6 +1,5 @@
 /** Networks that are kept, on the stage again: after a reload, a lost worker, by name, or on the way back. */
 
-import { MODEL } from "./arrival/arrival";
 import { fetchArrival, weightsOf } from "./arrival/load";
 import { noBend } from "./bends";
 import type { Client } from "./client";
@@ -87,9 +86,11 @@ export class KeptNetworks {
 
   async #kept(stamp: string, isStart: boolean): Promise<Restored | null> {
     if (!isArrival(stamp)) return this.client.call((lab) => lab.restore(stamp, isStart));
+    const shown = stamp === this.store.state.stamp ? this.store.state.modelChoice : null;
+    const choice = shown ?? (await fetchArrival()).arrival.modelChoice;
     const weights = await weightsOf();
-    const model = await this.client.call((lab) => lab.arrive(MODEL, weights));
-    return { opened: null, choice: MODEL, model, way: 0, summary: null };
+    const model = await this.client.call((lab) => lab.arrive(choice, weights));
+    return { opened: null, choice, model, way: 0, summary: null };
   }
 
   async #measuredOn(samples: number | undefined, model: ModelInfo): Promise<ModelInfo> {

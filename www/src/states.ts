@@ -1,6 +1,6 @@
 /** What the page knows when something it showed is of something else now. */
 
-import { type Arrival, LANDSCAPE, MODEL, TRAINING } from "./arrival/arrival";
+import { type Arrival, LANDSCAPE } from "./arrival/arrival";
 import { noBend } from "./bends";
 import { FIRST_LOOK } from "./charts/camera";
 import type { Snapshot } from "./kept";
@@ -163,14 +163,15 @@ export function knownSince(shown: Snapshot, now: State, isSame: boolean): Snapsh
 
 /** The page as it opens. */
 export function arrivedWith(arrival: Arrival): Partial<State> {
-  const { model, training, line, surface, examples, measures, layers, accuracy, descriptions, operators } = arrival;
+  const { modelChoice, trainChoice, model, training, descriptions, operators } = arrival;
+  const { line, surface, examples, measures, layers, accuracy } = arrival;
   return {
     ...CLEARED,
     descriptions,
     operators,
     model,
-    modelChoice: MODEL,
-    trainChoice: TRAINING,
+    modelChoice,
+    trainChoice,
     training,
     bend: noBend(model.depth),
     lines: { trained: line },

@@ -19,7 +19,7 @@ import type {
 const network = { kind: "preset", name: "small" } as const;
 const { training, measured, epochs } = defaultsOf(network);
 
-/** The options as the page opens with them: *Train* finds the same network. */
+/** The options that the build trains by, and that the page opens with: *Train* finds the same network. */
 export const MODEL: ModelChoice = {
   network,
   init: { scheme: "kaiming_uniform", scale: 1, seed: 1 },
@@ -51,6 +51,9 @@ export type Shown = Omit<Frame, "norm"> & Partial<Pick<Frame, "norm">>;
 export interface Arrival extends Descriptions {
   /** Another build has trained other weights, and has another name. */
   build: string;
+  /** How it was made. */
+  modelChoice: ModelChoice;
+  trainChoice: TrainChoice;
   model: ModelInfo;
   training: TrainSummary;
   line: Landscape;

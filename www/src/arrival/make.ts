@@ -5,7 +5,7 @@ import { lambdaFor } from "../bends";
 import { EPSILON, PROBES } from "../completion";
 import { SWINGS } from "../gauges";
 import { Lab } from "../worker/lab";
-import type { Outcome } from "../worker/protocol";
+import type { ModelChoice, Outcome } from "../worker/protocol";
 import { BACKEND, encoded, type Frame, LANDSCAPE, MODEL, TRAINING } from "./arrival";
 
 /** Powers of ten along the slider, and points a side of the surfaces there. */
@@ -17,21 +17,24 @@ export interface Made {
   weights: Float32Array;
 }
 
-/** `mnist`: address of the folder with the data files. */
-export async function make(module: InitInput, mnist: string): Promise<Made> {
+/** `mnist`: address of the folder with the data files. `network`: another one than the page's own, for its tests. */
+export async function make(module: InitInput, mnist: string, network = MODEL.network): Promise<Made> {
   await init({ module_or_path: module });
   const lab = new Lab();
   lab.connect(mnist, () => {});
   await of(lab.startEngine(BACKEND, 1));
-  await of(lab.setModel(MODEL));
+  const modelChoice: ModelChoice = { ...MODEL, network };
+  await of(lab.setModel(modelChoice));
   const { epochs, stopped, history } = (await of(lab.train(TRAINING))).summary;
   const weights = Float32Array.from(lab.trained);
-  const model = await of(lab.arrive(MODEL, weights));
+  const model = await of(lab.arrive(modelChoice, weights));
   const { loss, accuracy } = await of(lab.evaluate());
   const tested = await of(lab.accuracy("trained"));
   const choice = { epsilon: EPSILON, probes: PROBES };
   const arrival = {
     ...(await of(lab.describe())),
+    modelChoice,
+    trainChoice: TRAINING,
     model,
     training: {
       epochs,

@@ -4,7 +4,6 @@ import { html, nothing, render, type TemplateResult } from "lit-html";
 import { ref } from "lit-html/directives/ref.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import type { App } from "../app";
-import { MODEL, TRAINING } from "../arrival/arrival";
 import { fetchArrival } from "../arrival/load";
 import { refusalToRescale } from "../bends";
 import { heightsOf } from "../charts/heights";
@@ -82,6 +81,7 @@ export class NetworksView {
     const { arrival, stamp } = await fetchArrival();
     const state = { ...CLEARED, ...arrivedWith(arrival), model: arrival.model };
     this.#known.set(stamp, state);
+    const { modelChoice, trainChoice } = arrival;
     const { summary, parameterCount, data } = arrival.model;
     return {
       stamp,
@@ -89,8 +89,8 @@ export class NetworksView {
       at: 0,
       summary,
       parameterCount,
-      data: MODEL.data.kind === "mnist" ? "MNIST" : data,
-      training: TRAINING,
+      data: modelChoice.data.kind === "mnist" ? "MNIST" : data,
+      training: trainChoice,
       testAccuracy: arrival.training.validationAccuracy ?? null,
     };
   }
