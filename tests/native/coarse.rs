@@ -15,7 +15,7 @@ fn large() -> (Problem, Vec<f64>) {
     let network = Network::dense(&[96, 160, 80, 10], true).expect("a network");
     let (scheme, biases) = (Initialization::KaimingUniform, BiasInitialization::Uniform);
     let theta = network.initialize(scheme, biases, 3).expect("weights");
-    (isoflat::data::synthetic(network, 2048, 5).expect("a problem"), theta)
+    (isoflat::data::synthetic(network, 1792, 5).expect("a problem"), theta)
 }
 
 /// Whoever says how much memory there is has one engine and no other.
@@ -144,7 +144,7 @@ fn searches_in_single_precision_stop_and_leave_the_point() {
 /// other would say that it is one of them.
 #[test]
 fn the_larger_of_two_values_that_are_nearly_one_is_found() {
-    let (width, copies) = (256, 20);
+    let (width, copies) = (256, 12);
     let network = Network::dense(&[width, 64], false).expect("a network");
     for (seed, gap) in [(0, 5e-7), (2, 1e-7), (3, 1e-6), (4, 3e-8)] {
         // Squared error makes XᵀX of it; X has one number a row.

@@ -25,6 +25,7 @@ async function main() {
   const { others } = await import("./environments/others.mjs");
   const { makeProject, output } = await import("./environments/project.mjs");
   const { attempt, print } = await import("./environments/table.mjs");
+  const { workers } = await import("./environments/workers.mjs");
 
   const words = values.only?.toLowerCase().split(",");
   const wanted = ([name]) => words === undefined || words.some((word) => name.toLowerCase().includes(word));
@@ -41,7 +42,7 @@ async function main() {
       folder,
       readdirSync(folder).find((name) => name.endsWith(".tgz")),
     );
-    const chosen = common.filter(wanted);
+    const chosen = [...common, ...workers].filter(wanted);
     if (chosen.length > 0) {
       const project = await makeProject(inFolder("common"), tarball);
       for (const [name, work, fault] of chosen) rows.push(await attempt(name, () => work(project), fault));

@@ -134,7 +134,8 @@ async function checkFigure(lab, check, take, chart) {
 }
 
 async function checkDrawing(lab, check, { take, name, has = /<(path|rect|line)/ }) {
-  const [picture, drawing] = [await taken(lab, take, "PNG"), await taken(lab, take, "SVG")];
+  const again = { again: true };
+  const [picture, drawing] = [await taken(lab, take, "PNG", again), await taken(lab, take, "SVG", again)];
   check(
     `${name}: files have its name`,
     `${picture.name} ${drawing.name}` === `isoflat-${name}.png isoflat-${name}.svg`,

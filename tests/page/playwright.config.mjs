@@ -50,11 +50,12 @@ const projects = [
   { name: "webgpu", testMatch: ["webgpu.spec.mjs", "tuning.spec.mjs"], use: { ...chrome(true), sendsPolicy: true } },
   // Alone, and after the others: what it measures is of a computer that does nothing else.
   { name: "timed", testMatch: "timed.spec.mjs", use: { ...chrome(false), trace: { ...TRACE, snapshots: false } } },
+  // Among the first: at the end one long test would leave a core without work.
+  { name: "looks", testMatch: ["axe.spec.mjs", "looks.spec.mjs"], use: chrome(false) },
   { name: "cpu", testMatch: ["visits.spec.mjs", "cpu.spec.mjs"], use: chrome(false) },
   { name: "files", testMatch: "files.spec.mjs", use: chrome(false) },
   { name: "threads", testMatch: "threads.spec.mjs", use: chrome(false) },
   { name: "docs", testMatch: "docs.spec.mjs", use: chrome(false) },
-  { name: "looks", testMatch: ["axe.spec.mjs", "looks.spec.mjs"], use: chrome(false) },
 ];
 
 /** What is run only by name: a browser that may not be there, what takes long, what is made for people to look at. */

@@ -72,9 +72,13 @@ export async function checkMenus(lab, check, part) {
 
 export const buttonOf = (page, take) => page.locator(`${take} button.take, button.take${take}`);
 
-/** Null where it is said that there is nothing yet. */
-export async function taken({ page }, take, way) {
-  await buttonOf(page, take).click();
+/**
+ * Null where it is said that there is nothing yet. By the mouse; `again`: once that has been tried, without waiting until the button and
+ * the menu stand still for it.
+ */
+export async function taken({ page }, take, way, { again = false } = {}) {
+  const press = (locator) => (again ? locator.evaluate((element) => element.click()) : locator.click());
+  await press(buttonOf(page, take));
   // A press is answered at once.
   if (!(await page.locator(".take-menu").isVisible())) {
     await page.getByText("There is nothing to take along yet").waitFor();
@@ -82,7 +86,7 @@ export async function taken({ page }, take, way) {
   }
   const [download] = await Promise.all([
     page.waitForEvent("download"),
-    page.getByRole("menuitem", { name: way }).click(),
+    press(page.getByRole("menuitem", { name: way })),
   ]);
   return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
 }

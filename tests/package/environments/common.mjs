@@ -11,7 +11,6 @@ import { root } from "../../../scripts/lib/process.mjs";
 import { outcome, outcomeOf } from "./chrome.mjs";
 import { check, files, mapped, page } from "./program.mjs";
 import { output, served } from "./project.mjs";
-import { workers } from "./workers.mjs";
 
 const tool = (...names) => join(root, "node_modules", ...names);
 
@@ -251,5 +250,4 @@ else console.log(await eigenvalue());
       return check(await project.node(tool("vitest", "vitest.mjs"), "run", "--globals", "--root", project.folder));
     },
   ],
-  ...workers,
 ];

@@ -120,45 +120,49 @@ const keep = async (name, code) => {
 const missing = new Set(callable());
 const print = console.log;
 let count = 0;
-for (const file of ["isoflat.d.ts", "files.d.ts"]) {
-  for (const { name, comment } of documented(await readFile(installed(file), "utf8"))) {
-    const [, ...examples] = comment.split(/^@example.*$/m);
-    const blocks = examples.flatMap(blocksOf);
-    if (blocks.length === 0) {
-      if (name.endsWith(".constructor")) missing.add(name);
-      continue;
-    }
-    missing.delete(name);
-    for (const [i, { language, code }] of blocks.entries()) {
-      const title = `${name.replace(/[[\]]/g, "")}-${i}`;
-      count++;
-      if (language === "ts") await keep(title, code);
-      else if (isWhole(code)) await runProgram(title, hears + claiming(code));
-      else {
-        await attempt(title, async () => {
-          await writeFile(at(`examples/${title}.mjs`), await lowered(`${hears}${setup}\n${claiming(code)}`));
-          await import(pathToFileURL(at(`examples/${title}.mjs`)));
-        });
+
+async function examplesOfDeclarations() {
+  for (const file of ["isoflat.d.ts", "files.d.ts"]) {
+    for (const { name, comment } of documented(await readFile(installed(file), "utf8"))) {
+      const [, ...examples] = comment.split(/^@example.*$/m);
+      const blocks = examples.flatMap(blocksOf);
+      if (blocks.length === 0) {
+        if (name.endsWith(".constructor")) missing.add(name);
+        continue;
+      }
+      missing.delete(name);
+      for (const [i, { language, code }] of blocks.entries()) {
+        const title = `${name.replace(/[[\]]/g, "")}-${i}`;
+        count++;
+        if (language === "ts") await keep(title, code);
+        else if (isWhole(code)) await runProgram(title, hears + claiming(code));
+        else {
+          await attempt(title, async () => {
+            await writeFile(at(`examples/${title}.mjs`), await lowered(`${hears}${setup}\n${claiming(code)}`));
+            await import(pathToFileURL(at(`examples/${title}.mjs`)));
+          });
+        }
       }
     }
   }
 }
-console.log = print;
 
-const guides = (await readdir(at("guides"))).filter((name) => name.endsWith(".md"));
-for (const name of guides) {
-  const blocks = blocksOf(await guide(name));
-  const own = blocks.filter(({ language }) => language === "js");
-  for (const [i, { code }] of blocks.filter(({ language }) => language === "ts").entries())
-    await keep(`${name}-${i}`, code);
-  if (own.length === 0) continue;
-  const steps = blocks.flatMap(({ language, code }, i) => {
-    if (language === "js") return [claiming(code)];
-    // What stands below a block is what it prints.
-    return language === "text" && blocks[i - 1]?.language === "js" ? [`printed(${JSON.stringify(code)});`] : [];
-  });
-  await runProgram(name, `${hears}${isWhole(own[0].code) ? "" : setup}\n${steps.join("\n")}`);
-  count += own.length;
+async function blocksOfGuides() {
+  const guides = (await readdir(at("guides"))).filter((name) => name.endsWith(".md"));
+  for (const name of guides) {
+    const blocks = blocksOf(await guide(name));
+    const own = blocks.filter(({ language }) => language === "js");
+    for (const [i, { code }] of blocks.filter(({ language }) => language === "ts").entries())
+      await keep(`${name}-${i}`, code);
+    if (own.length === 0) continue;
+    const steps = blocks.flatMap(({ language, code }, i) => {
+      if (language === "js") return [claiming(code)];
+      // What stands below a block is what it prints.
+      return language === "text" && blocks[i - 1]?.language === "js" ? [`printed(${JSON.stringify(code)});`] : [];
+    });
+    await runProgram(name, `${hears}${isWhole(own[0].code) ? "" : setup}\n${steps.join("\n")}`);
+    count += own.length;
+  }
 }
 
 /** With the files that a person would choose. */
@@ -166,11 +170,18 @@ const FILES = `import { readFileSync } from "node:fs";
 const chosen = (name) => new File([readFileSync(name)], name);
 const [file, test] = ["resnet20-12fca82f.th", "cifar10_first32.npz"].map(chosen);
 `;
-const [first, below] = blocksOf(await readFile(at("README.md"), "utf8")).filter(({ language }) =>
-  /^(js|text)$/.test(language),
-);
-assert(isWhole(first.code) && below.language === "text", "the README begins with a whole program and what it prints");
-await runProgram("README", `${hears}${FILES}${first.code}\nprinted(${JSON.stringify(below.code)});`);
+
+async function firstOfReadme() {
+  const [first, below] = blocksOf(await readFile(at("README.md"), "utf8")).filter(({ language }) =>
+    /^(js|text)$/.test(language),
+  );
+  assert(isWhole(first.code) && below.language === "text", "the README begins with a whole program and what it prints");
+  await runProgram("README", `${hears}${FILES}${first.code}\nprinted(${JSON.stringify(below.code)});`);
+}
+
+// Programs are processes of their own, which may go on beside the examples.
+await Promise.all([examplesOfDeclarations(), blocksOfGuides().then(firstOfReadme)]);
+console.log = print;
 
 await writeFile(
   at("tsconfig.examples.json"),
