@@ -106,13 +106,13 @@ export class Lab {
   /** A network without a name gives way to another one, if the page asks. */
   async replace({ knowsBefore = false } = {}) {
     const question = this.page.locator("dialog.ask");
-    // It asks, or begins; what is soon over may be over by now, which is no reason to be impatient with what is to be asked.
+    // It asks, or begins; what is soon over may be over by now.
     const asksOrBegins = (knowsBefore) => {
       const { task, training } = window.isoflatLab.app.store.state;
-      const isOver = knowsBefore && training !== window.trainedBefore;
+      const isOver = document.querySelector(".message.error") || (knowsBefore && training !== window.trainedBefore);
       return isOver || document.querySelector("dialog.ask[open]") || ["starting", "training"].includes(task);
     };
-    await this.page.waitForFunction(asksOrBegins, knowsBefore, { timeout: MINUTE }).catch(() => {});
+    await this.page.waitForFunction(asksOrBegins, knowsBefore, { timeout: MINUTE });
     if (await question.isVisible()) await question.getByText("Replace it").click();
   }
 

@@ -80,7 +80,7 @@ const visits = {
 /** With a lab that has been opened: `(lab, check)`. */
 const labs = {};
 
-/** Those that are about the network that the page comes with, go by its numbers, or are to meet its training before that ends. */
+/** Those that are about the network that the page comes with, go by its numbers, or are to meet what is computed of it before that ends. */
 const WHOLE = new Set([
   "A first visit",
   "The minute of somebody who has never heard of flatness",
@@ -89,6 +89,8 @@ const WHOLE = new Set([
   "Links",
   "Taken along",
   "What cannot be had",
+  "Pause and continue",
+  "Steps, folded",
   "A training that was stopped",
   "The way of a training",
 ]);
