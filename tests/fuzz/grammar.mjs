@@ -255,8 +255,9 @@ export const list =
   (random) => {
     if (random.chance(0.15)) {
       const other = notNames(random);
-      // An empty list is a list.
-      return random.chance(0.5) || JSON.stringify(other.value) === "[]" ? maybe([]) : other;
+      if (random.chance(0.5)) return maybe([]);
+      // What is a list may be one of these by chance.
+      return Array.isArray(other.value) ? maybe(other.value) : other;
     }
     const drawn = Array.from({ length: random.between(from, to) }, () => member(random));
     const valid = drawn.some((of) => of.valid === false) ? false : drawn.every((of) => of.valid === true) || undefined;
