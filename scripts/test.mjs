@@ -208,8 +208,10 @@ const steps = [
     name: "unit",
     group: "web",
     says: "the lab's logic, without a browser",
-    // Ranks wait for each other, and where the package is there already nothing else runs beside them.
-    beside: "build",
+    // What goes through the engine's options imports the package.
+    needs: ["build"],
+    // The tests in the browser leave a quarter of the time of two cores, and have no clock that a third program could upset.
+    beside: "webgpu",
     begin: () => beginNode("node_modules/vitest/vitest.mjs", ["run", "--config", "tests/unit/vitest.config.ts"]),
     work: ofBegun,
   },
@@ -218,7 +220,6 @@ const steps = [
     group: "web",
     says: "some of the fuzzer",
     needs: ["build"],
-    // The tests in the browser leave a quarter of the time of two cores, and have no clock that a third program could upset.
     beside: "webgpu",
     begin: () => beginNode("scripts/fuzz.mjs", someFuzz),
     work: ofBegun,

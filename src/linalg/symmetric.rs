@@ -64,7 +64,12 @@ pub(crate) fn decomposed(matrix: &DMatrix<f64>) -> Result<Decomposition> {
 /// `TooLarge` where a copy of it does not fit in memory.
 pub(crate) fn decomposed_row(matrix: &DMatrix<f64>, row: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     let (entries, control) = (copied("a matrix", matrix.as_slice())?, Control::default());
-    let found = now(eigen(entries, matrix.nrows(), Some(row), &control))?;
+    let found = now(async {
+        let mut pace = Pace { control: &control, done: 0 };
+        let reduced = Reduced::of(entries, matrix.nrows(), &mut pace).await?;
+        let z = reduced.row(row)?;
+        reduced.into_tridiagonal().diagonalized(z, &mut pace).await
+    })?;
     Ok((found.values, found.vectors))
 }
 
@@ -73,7 +78,10 @@ pub(crate) fn decomposed_row(matrix: &DMatrix<f64>, row: usize) -> Result<(Vec<f
 /// # Errors
 /// `TooLarge` where its eigenvectors do not fit in memory; `Aborted`.
 pub(crate) async fn symmetric_eigen(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
-    eigen(a, n, None, control).await
+    let mut pace = Pace { control, done: 0 };
+    let reduced = Reduced::of(a, n, &mut pace).await?;
+    let z = reduced.q(&mut pace).await?;
+    reduced.into_tridiagonal().diagonalized(z, &mut pace).await
 }
 
 /// The eigenvalues alone, ascending, of what [`symmetric_eigen`] takes: the reduction is all of it that takes n³ operations.
@@ -81,7 +89,9 @@ pub(crate) async fn symmetric_eigen(a: Vec<f64>, n: usize, control: &Control<'_>
 /// # Errors
 /// `TooLarge`; `Aborted`.
 pub(crate) async fn symmetric_eigenvalues(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Vec<f64>> {
-    Ok(eigen(a, n, Some(0), control).await?.values)
+    let mut pace = Pace { control, done: 0 };
+    let tridiagonal = Reduced::of(a, n, &mut pace).await?.into_tridiagonal();
+    Ok(tridiagonal.diagonalized(Vec::new(), &mut pace).await?.values)
 }
 
 /// All eigenvalues, ascending, of what [`symmetric_eigen`] takes, n > 0, and an eigenvector of the smallest and one of the largest, of unit
@@ -89,49 +99,103 @@ pub(crate) async fn symmetric_eigenvalues(a: Vec<f64>, n: usize, control: &Contr
 ///
 /// # Errors
 /// `TooLarge`; `Aborted`.
-pub(crate) async fn symmetric_ends(mut a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
-    let scale = scaled(&mut a);
+pub(crate) async fn symmetric_ends(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
     let mut pace = Pace { control, done: 0 };
-    let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
-    let factors = tridiagonalize(&mut a, &mut d, &mut e, &mut pace).await?;
-    let (diagonal, below) = (copied("a diagonal", &d)?, copied("a diagonal", &e)?);
-    implicit_ql(&mut d, &mut e, &mut [], &mut pace).await?;
-    sort(&mut d, &mut []);
+    let reduced = Reduced::of(a, n, &mut pace).await?;
+    let Tridiagonal { d, e, scale } = &reduced.tridiagonal;
+    let copy = Tridiagonal { d: copied("a diagonal", d)?, e: copied("a diagonal", e)?, scale: 1.0 };
+    let Decomposition { mut values, .. } = copy.diagonalized(Vec::new(), &mut pace).await?;
     let mut vectors = zeros("eigenvectors", 2 * n)?;
-    for (seed, (vector, end)) in vectors.chunks_exact_mut(n).zip([d[0], d[n - 1]]).enumerate() {
-        inverse_iteration(&diagonal, &below, end, seed as u64, vector)?;
-        for k in (0..n - 1).rev() {
-            reflect(&a[k * n + k + 1..(k + 1) * n], factors[k], &mut vector[k + 1..]);
+    for (seed, (vector, end)) in vectors.chunks_exact_mut(n).zip([values[0], values[n - 1]]).enumerate() {
+        inverse_iteration(d, e, end, seed as u64, vector)?;
+        reduced.turn(vector);
+    }
+    values.iter_mut().for_each(|x| *x *= scale);
+    Ok(Decomposition { values, vectors })
+}
+
+/// A tridiagonal matrix: its diagonal, what is below that (its last is 0), and what both are to be multiplied by.
+struct Tridiagonal {
+    d: Vec<f64>,
+    e: Vec<f64>,
+    scale: f64,
+}
+
+impl Tridiagonal {
+    /// Its eigenvalues, and the rows of z turned along: those of the eigenvectors that z has.
+    async fn diagonalized(mut self, mut z: Vec<f64>, pace: &mut Pace<'_, '_>) -> Result<Decomposition> {
+        implicit_ql(&mut self.d, &mut self.e, &mut z, pace).await?;
+        self.d.iter_mut().for_each(|x| *x *= self.scale);
+        sort(&mut self.d, &mut z);
+        Ok(Decomposition { values: self.d, vectors: z })
+    }
+}
+
+/// A matrix A and its tridiagonal form Qᵀ A Q, Q the product of reflectors.
+struct Reduced {
+    /// n × n. Below its diagonal column by column the reflectors' vectors.
+    reflectors: Vec<f64>,
+    /// Their τ.
+    taus: Vec<f64>,
+    tridiagonal: Tridiagonal,
+}
+
+impl Reduced {
+    async fn of(mut a: Vec<f64>, n: usize, pace: &mut Pace<'_, '_>) -> Result<Self> {
+        let scale = largest(a.iter().copied());
+        if scale > 0.0 {
+            a.iter_mut().for_each(|x| *x /= scale);
+        }
+        let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
+        let taus = tridiagonalize(&mut a, &mut d, &mut e, pace).await?;
+        Ok(Self { reflectors: a, taus, tridiagonal: Tridiagonal { d, e, scale } })
+    }
+
+    /// Without the reflectors' memory.
+    fn into_tridiagonal(self) -> Tridiagonal {
+        self.tridiagonal
+    }
+
+    /// Each reflector that is one: where it begins, its τ and its vector.
+    fn reflectors(&self) -> impl DoubleEndedIterator<Item = (usize, f64, &[f64])> {
+        let n = self.taus.len();
+        let vector = move |k: usize| &self.reflectors[k * n + k + 1..(k + 1) * n];
+        (0..n.saturating_sub(1)).filter(|&k| self.taus[k] != 0.0).map(move |k| (k + 1, self.taus[k], vector(k)))
+    }
+
+    /// Q x in the place of x.
+    fn turn(&self, x: &mut [f64]) {
+        for (first, tau, v) in self.reflectors().rev() {
+            reflect(v, tau, &mut x[first..]);
         }
     }
-    d.iter_mut().for_each(|x| *x *= scale);
-    Ok(Decomposition { values: d, vectors })
-}
 
-/// Divides by the largest entry, which it returns.
-fn scaled(a: &mut [f64]) -> f64 {
-    let scale = a.iter().fold(0.0, |m, x| f64::max(m, x.abs()));
-    if scale > 0.0 {
-        a.iter_mut().for_each(|x| *x /= scale);
+    /// Q, column by column.
+    async fn q(&self, pace: &mut Pace<'_, '_>) -> Result<Vec<f64>> {
+        const WHAT: &str = "eigenvectors";
+        let n = self.taus.len();
+        let mut z = filled(WHAT, 0.0, product::<f64>(WHAT, &[n, n])?)?;
+        z.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
+        for (first, tau, v) in self.reflectors().rev() {
+            for column in z.chunks_exact_mut(n).skip(first) {
+                reflect(v, tau, &mut column[first..]);
+                pace.step(4 * v.len()).await?;
+            }
+        }
+        Ok(z)
     }
-    scale
-}
 
-/// With all rows of the eigenvectors, or with one.
-async fn eigen(mut a: Vec<f64>, n: usize, row: Option<usize>, control: &Control<'_>) -> Result<Decomposition> {
-    let scale = scaled(&mut a);
-    let mut pace = Pace { control, done: 0 };
-    let (mut d, mut e) = (zeros("eigenvalues", n)?, zeros("eigenvalues", n)?);
-    let factors = tridiagonalize(&mut a, &mut d, &mut e, &mut pace).await?;
-    let mut z = match row {
-        Some(row) => accumulate_row(&a, &factors, n, row)?,
-        None => accumulate(&a, &factors, n, &mut pace).await?,
-    };
-    drop(a);
-    implicit_ql(&mut d, &mut e, &mut z, &mut pace).await?;
-    d.iter_mut().for_each(|x| *x *= scale);
-    sort(&mut d, &mut z);
-    Ok(Decomposition { values: d, vectors: z })
+    /// One row of it.
+    fn row(&self, row: usize) -> Result<Vec<f64>> {
+        let mut z = zeros("eigenvectors", self.taus.len())?;
+        if let Some(x) = z.get_mut(row) {
+            *x = 1.0;
+        }
+        for (first, tau, v) in self.reflectors() {
+            reflect(v, tau, &mut z[first..]);
+        }
+        Ok(z)
+    }
 }
 
 /// Column k of the lower triangle becomes the k-th reflector's vector v (with the first entry of which it begins one below the
@@ -207,33 +271,6 @@ fn updated_product(column: &mut [f64], v: &[f64], w: &[f64], x: &[f64], p: &mut 
     let sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
     // The diagonal's share is there already.
     p[0] += sum - column[0] * x_j;
-}
-
-/// The product of all reflectors.
-async fn accumulate(a: &[f64], taus: &[f64], n: usize, pace: &mut Pace<'_, '_>) -> Result<Vec<f64>> {
-    const WHAT: &str = "eigenvectors";
-    let mut z = filled(WHAT, 0.0, product::<f64>(WHAT, &[n, n])?)?;
-    z.iter_mut().step_by(n + 1).for_each(|x| *x = 1.0);
-    for k in (0..n.saturating_sub(1)).rev().filter(|&k| taus[k] != 0.0) {
-        let v = &a[k * n + k + 1..(k + 1) * n];
-        for column in z.chunks_exact_mut(n).skip(k + 1) {
-            reflect(v, taus[k], &mut column[k + 1..]);
-            pace.step(4 * v.len()).await?;
-        }
-    }
-    Ok(z)
-}
-
-/// One row of it.
-fn accumulate_row(a: &[f64], taus: &[f64], n: usize, row: usize) -> Result<Vec<f64>> {
-    let mut z = zeros("eigenvectors", n)?;
-    if let Some(x) = z.get_mut(row) {
-        *x = 1.0;
-    }
-    for k in (0..n.saturating_sub(1)).filter(|&k| taus[k] != 0.0) {
-        reflect(&a[k * n + k + 1..(k + 1) * n], taus[k], &mut z[k + 1..]);
-    }
-    Ok(z)
 }
 
 /// x − τ v vᵀ x in the place of x.
