@@ -11,6 +11,7 @@ mod orthonormal;
 mod power;
 mod refine;
 mod symmetric;
+mod tridiagonal;
 
 pub use dense::{DenseSpectrum, dense_eigenvectors, dense_matrix, dense_spectrum};
 pub(crate) use dense::{SymmetricMatrix, spectrum_of, symmetric_matrix};

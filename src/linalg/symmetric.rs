@@ -1,51 +1,24 @@
-//! All eigenvalues and eigenvectors of a dense symmetric matrix: Householder's reduction to tridiagonal form, then the implicit QL
-//! algorithm (Bowdler, Martin, Reinsch and Wilkinson 1968; EISPACK's tred2 and tql2), in pieces that let an event loop run.
+//! All eigenvalues and eigenvectors of a dense symmetric matrix: Householder's reduction to tridiagonal form (EISPACK's tred2), then that
+//! form's own, in pieces that let an event loop run.
 //!
 //! All loops inside run along columns. The matrix is scaled by its largest entry first, so that squares neither overflow nor
 //! vanish. Work is of the order of 8 n³ operations, memory two matrices; where all eigenvectors but two are of no use, a sixth of the one
-//! and half of the other (inverse iteration, EISPACK's tinvit).
+//! and half of the other.
 
 use nalgebra::DMatrix;
 
+use super::tridiagonal::{Pace, Tridiagonal};
 use crate::control::Control;
 use crate::error::Result;
 use crate::event_loop::now;
 use crate::memory::{copied, filled, product, zeros};
-use crate::numbers::{dot, largest, norm, power_near};
-use crate::random::{generator, random_normal};
-
-/// Operations between two looks at whether to go on: some milliseconds.
-const PIECE: usize = 4_000_000;
-
-/// Sweeps for one eigenvalue. Two are usual; more than this has not been seen, and what is left then is no larger than rounding
-/// of the whole matrix would make it.
-const SWEEPS: usize = 100;
-
-/// What is below this beside a matrix of largest entry 1 is 0: quotients with it would overflow.
-const VANISHING: f64 = 1e-290;
+use crate::numbers::{dot, largest, power_near};
 
 /// Eigenvalues, ascending, and eigenvectors of unit length, one after the other in the same order (n × n).
 #[derive(Debug, Clone)]
 pub(crate) struct Decomposition {
     pub values: Vec<f64>,
     pub vectors: Vec<f64>,
-}
-
-/// Lets the loop run after every [`PIECE`] of work.
-struct Pace<'a, 'b> {
-    control: &'a Control<'b>,
-    done: usize,
-}
-
-impl Pace<'_, '_> {
-    async fn step(&mut self, operations: usize) -> Result<()> {
-        self.done += operations;
-        if self.done >= PIECE {
-            self.done = 0;
-            self.control.breathe().await?;
-        }
-        Ok(())
-    }
 }
 
 /// Decomposes a small symmetric matrix, at once.
@@ -64,13 +37,12 @@ pub(crate) fn decomposed(matrix: &DMatrix<f64>) -> Result<Decomposition> {
 /// `TooLarge` where a copy of it does not fit in memory.
 pub(crate) fn decomposed_row(matrix: &DMatrix<f64>, row: usize) -> Result<(Vec<f64>, Vec<f64>)> {
     let (entries, control) = (copied("a matrix", matrix.as_slice())?, Control::default());
-    let found = now(async {
-        let mut pace = Pace { control: &control, done: 0 };
+    now(async {
+        let mut pace = Pace::new(&control);
         let reduced = Reduced::of(entries, matrix.nrows(), &mut pace).await?;
         let z = reduced.row(row)?;
         reduced.into_tridiagonal().diagonalized(z, &mut pace).await
-    })?;
-    Ok((found.values, found.vectors))
+    })
 }
 
 /// Decomposes a symmetric matrix of finite entries, n × n; only its lower triangle is read.
@@ -78,10 +50,11 @@ pub(crate) fn decomposed_row(matrix: &DMatrix<f64>, row: usize) -> Result<(Vec<f
 /// # Errors
 /// `TooLarge` where its eigenvectors do not fit in memory; `Aborted`.
 pub(crate) async fn symmetric_eigen(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
-    let mut pace = Pace { control, done: 0 };
+    let mut pace = Pace::new(control);
     let reduced = Reduced::of(a, n, &mut pace).await?;
     let z = reduced.q(&mut pace).await?;
-    reduced.into_tridiagonal().diagonalized(z, &mut pace).await
+    let (values, vectors) = reduced.into_tridiagonal().diagonalized(z, &mut pace).await?;
+    Ok(Decomposition { values, vectors })
 }
 
 /// The eigenvalues alone, ascending, of what [`symmetric_eigen`] takes: the reduction is all of it that takes n³ operations.
@@ -89,9 +62,9 @@ pub(crate) async fn symmetric_eigen(a: Vec<f64>, n: usize, control: &Control<'_>
 /// # Errors
 /// `TooLarge`; `Aborted`.
 pub(crate) async fn symmetric_eigenvalues(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Vec<f64>> {
-    let mut pace = Pace { control, done: 0 };
+    let mut pace = Pace::new(control);
     let tridiagonal = Reduced::of(a, n, &mut pace).await?.into_tridiagonal();
-    Ok(tridiagonal.diagonalized(Vec::new(), &mut pace).await?.values)
+    Ok(tridiagonal.diagonalized(Vec::new(), &mut pace).await?.0)
 }
 
 /// All eigenvalues, ascending, of what [`symmetric_eigen`] takes, n > 0, and an eigenvector of the smallest and one of the largest, of unit
@@ -100,35 +73,11 @@ pub(crate) async fn symmetric_eigenvalues(a: Vec<f64>, n: usize, control: &Contr
 /// # Errors
 /// `TooLarge`; `Aborted`.
 pub(crate) async fn symmetric_ends(a: Vec<f64>, n: usize, control: &Control<'_>) -> Result<Decomposition> {
-    let mut pace = Pace { control, done: 0 };
+    let mut pace = Pace::new(control);
     let reduced = Reduced::of(a, n, &mut pace).await?;
-    let Tridiagonal { d, e, scale } = &reduced.tridiagonal;
-    let copy = Tridiagonal { d: copied("a diagonal", d)?, e: copied("a diagonal", e)?, scale: 1.0 };
-    let Decomposition { mut values, .. } = copy.diagonalized(Vec::new(), &mut pace).await?;
-    let mut vectors = zeros("eigenvectors", 2 * n)?;
-    for (seed, (vector, end)) in vectors.chunks_exact_mut(n).zip([values[0], values[n - 1]]).enumerate() {
-        inverse_iteration(d, e, end, seed as u64, vector)?;
-        reduced.turn(vector);
-    }
-    values.iter_mut().for_each(|x| *x *= scale);
+    let (values, mut vectors) = reduced.tridiagonal.ends(&mut pace).await?;
+    vectors.chunks_exact_mut(n).for_each(|vector| reduced.turn(vector));
     Ok(Decomposition { values, vectors })
-}
-
-/// A tridiagonal matrix: its diagonal, what is below that (its last is 0), and what both are to be multiplied by.
-struct Tridiagonal {
-    d: Vec<f64>,
-    e: Vec<f64>,
-    scale: f64,
-}
-
-impl Tridiagonal {
-    /// Its eigenvalues, and the rows of z turned along: those of the eigenvectors that z has.
-    async fn diagonalized(mut self, mut z: Vec<f64>, pace: &mut Pace<'_, '_>) -> Result<Decomposition> {
-        implicit_ql(&mut self.d, &mut self.e, &mut z, pace).await?;
-        self.d.iter_mut().for_each(|x| *x *= self.scale);
-        sort(&mut self.d, &mut z);
-        Ok(Decomposition { values: self.d, vectors: z })
-    }
 }
 
 /// A matrix A and its tridiagonal form Qᵀ A Q, Q the product of reflectors.
@@ -277,123 +226,6 @@ fn updated_product(column: &mut [f64], v: &[f64], w: &[f64], x: &[f64], p: &mut 
 fn reflect(v: &[f64], tau: f64, x: &mut [f64]) {
     let share = tau * dot(v, x);
     x.iter_mut().zip(v).for_each(|(x, v)| *x -= share * v);
-}
-
-/// Into `x` an eigenvector of unit length of the tridiagonal matrix with this diagonal, and `e` below it, for a value that is an eigenvalue
-/// up to rounding: T − λ, factored with exchanges of neighbouring rows, is solved for a random vector, and for what comes of it.
-fn inverse_iteration(d: &[f64], e: &[f64], value: f64, seed: u64, x: &mut [f64]) -> Result<()> {
-    /// The first has all but rounding already.
-    const TIMES: usize = 3;
-    const LARGE: f64 = 1e100;
-    let n = d.len();
-    let size = largest(d.iter().chain(e).copied()).max(value.abs());
-    let least = f64::max(f64::EPSILON * size, VANISHING);
-    // Rows of the right factor: its diagonal and the two above it; and what of each is taken from the next, and whether that came first.
-    let mut rows = filled("a factor", [0.0; 3], n)?;
-    let mut steps = filled("a factor", (0.0, false), n)?;
-    let (mut at, mut above) = (d[0] - value, e[0]);
-    for i in 0..n {
-        let last = i + 1 == n;
-        let (below, next, beyond) = if last { (0.0, 0.0, 0.0) } else { (e[i], d[i + 1] - value, e[i + 1]) };
-        let comes_first = below.abs() > at.abs();
-        let (row, factor, left) = if comes_first {
-            let factor = at / below;
-            ([below, next, beyond], factor, (above - factor * next, -factor * beyond))
-        } else {
-            let pivot = if at.abs() < least { least } else { at };
-            let factor = below / pivot;
-            ([pivot, above, 0.0], factor, (next - factor * above, beyond))
-        };
-        rows[i] = row;
-        (at, above) = left;
-        steps[i] = (factor, comes_first);
-    }
-    x.copy_from_slice(&random_normal(n, &mut generator(seed))?);
-    for _ in 0..TIMES {
-        for (i, &(factor, comes_first)) in steps.iter().enumerate().take(n - 1) {
-            if comes_first {
-                x.swap(i, i + 1);
-            }
-            x[i + 1] -= factor * x[i];
-        }
-        for i in (0..n).rev() {
-            let [pivot, above, beyond] = rows[i];
-            let after = |j: usize| x.get(j).copied().unwrap_or(0.0);
-            x[i] = (x[i] - above * after(i + 1) - beyond * after(i + 2)) / pivot;
-            if x[i].abs() > LARGE {
-                x.iter_mut().for_each(|x| *x /= LARGE);
-            }
-        }
-        let length = norm(x.iter().copied());
-        x.iter_mut().for_each(|x| *x /= length);
-    }
-    Ok(())
-}
-
-/// Diagonalises: `d` becomes the eigenvalues, the columns of `z` are turned along.
-async fn implicit_ql(d: &mut [f64], e: &mut [f64], z: &mut [f64], pace: &mut Pace<'_, '_>) -> Result<()> {
-    let n = d.len();
-    let rows = z.len() / n.max(1);
-    let (mut shift, mut largest) = (0.0, 0.0f64);
-    for l in 0..n {
-        largest = largest.max(d[l].abs() + e[l].abs());
-        let is_small = |x: f64| x.abs() <= f64::max(f64::EPSILON * largest, VANISHING);
-        // The last is 0.
-        let m = (l..n).find(|&m| is_small(e[m])).unwrap_or(n - 1);
-        for _ in 0..SWEEPS {
-            if m == l || is_small(e[l]) {
-                break;
-            }
-            // The shift: the eigenvalue of the leading 2 × 2 block that is nearer to its corner.
-            let corner = d[l];
-            let p = (d[l + 1] - corner) / (2.0 * e[l]);
-            let r = p.hypot(1.0).copysign(p);
-            d[l] = e[l] / (p + r);
-            d[l + 1] = e[l] * (p + r);
-            let (next, by, below) = (d[l + 1], corner - d[l], e[l + 1]);
-            d[l + 2..].iter_mut().for_each(|d| *d -= by);
-            shift += by;
-            let mut p = d[m];
-            let (mut c, mut c2, mut c3, mut s, mut s2) = (1.0, 1.0, 1.0, 0.0, 0.0);
-            for i in (l..m).rev() {
-                (c3, c2, s2) = (c2, c, s);
-                let (g, h) = (c * e[i], c * p);
-                let r = p.hypot(e[i]);
-                e[i + 1] = s * r;
-                s = e[i] / r;
-                c = p / r;
-                p = c * d[i] - s * g;
-                d[i + 1] = h + s * (c * g + s * d[i]);
-                let (left, right) = z[i * rows..(i + 2) * rows].split_at_mut(rows);
-                for (x, y) in left.iter_mut().zip(right) {
-                    let before = *y;
-                    *y = s * *x + c * before;
-                    *x = c * *x - s * before;
-                }
-                pace.step(6 * (rows + 1)).await?;
-            }
-            p = -s * s2 * c3 * below * e[l] / next;
-            e[l] = s * p;
-            d[l] = c * p;
-        }
-        d[l] += shift;
-        e[l] = 0.0;
-    }
-    Ok(())
-}
-
-/// Ascending, by exchanging columns.
-fn sort(d: &mut [f64], z: &mut [f64]) {
-    let n = d.len();
-    let rows = z.len() / n.max(1);
-    for i in 0..n {
-        let least = (i..n).fold(i, |best, j| if d[j] < d[best] { j } else { best });
-        if least != i {
-            d.swap(i, least);
-            let (left, right) = z.split_at_mut(least * rows);
-            left[i * rows..(i + 1) * rows].swap_with_slice(&mut right[..rows]);
-        }
-    }
 }
 
 #[cfg(test)]
