@@ -91,7 +91,8 @@ const notNames = (random) =>
           $("text", { length: 100_000 }),
         ]),
       );
-export const name = (...names) => type({ good: names, bad: ["nothing", "__proto__", "constructor"], other: notNames });
+export const name = (...names) =>
+  Object.assign(type({ good: names, bad: ["nothing", "__proto__", "constructor"], other: notNames }), { names });
 
 export const operator = type({
   good: [
@@ -256,8 +257,9 @@ export const list =
     if (random.chance(0.15)) {
       const other = notNames(random);
       if (random.chance(0.5)) return maybe([]);
-      // What is a list may be one of these by chance.
-      return Array.isArray(other.value) ? maybe(other.value) : other;
+      // It may be such a list by chance: the empty one, or one of the names.
+      const isOne = Array.isArray(other.value) && other.value.every((value) => member.names?.includes(value));
+      return isOne ? maybe(other.value) : other;
     }
     const drawn = Array.from({ length: random.between(from, to) }, () => member(random));
     const valid = drawn.some((of) => of.valid === false) ? false : drawn.every((of) => of.valid === true) || undefined;

@@ -59,10 +59,9 @@ async function test(folder) {
   await run(process.execPath, attw);
 
   // Two lanes, a project each: what is tried in one writes over what was.
-  const lane = async (name, environments) => {
-    const bare = join(folder, name);
-    mkdirSync(bare);
-    const surroundings = await makeProject(bare, join(folder, tarball));
+  const lane = async (place, environments) => {
+    mkdirSync(join(folder, place));
+    const surroundings = await makeProject(join(folder, place), join(folder, tarball));
     const rows = [];
     for (const [name, work, fault] of environments) rows.push(await attempt(name, () => work(surroundings), fault));
     return rows;

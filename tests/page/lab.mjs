@@ -109,7 +109,7 @@ export class Lab {
     // It asks, or begins; what is soon over may be over by now.
     const asksOrBegins = (knowsBefore) => {
       const { task, training } = window.isoflatLab.app.store.state;
-      const isOver = document.querySelector(".message.error") || (knowsBefore && training !== window.trainedBefore);
+      const isOver = knowsBefore && training !== window.trainedBefore;
       return isOver || document.querySelector("dialog.ask[open]") || ["starting", "training"].includes(task);
     };
     await this.page.waitForFunction(asksOrBegins, knowsBefore, { timeout: MINUTE });
