@@ -18,6 +18,15 @@ const cpuSince = (start) => {
   return (user + system) / 1000;
 };
 
+/** What an options object has, wrapped or not, that takes one more property; undefined of all else. */
+function writable(value) {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return undefined;
+  const { $: wrapped, of, trap } = value;
+  if (wrapped === undefined) return value;
+  const takes = ["inherited", "bare", "instance"].includes(wrapped) || (wrapped === "proxy" && trap === "none");
+  return takes ? of : undefined;
+}
+
 export class Call {
   /** Errors that the caller's own code has thrown, and whether it was `onProgress` that did. */
   own = [];
@@ -98,12 +107,12 @@ export class Call {
     };
   }
 
-  /** Arguments with a guard in each plain options object of a slow method, so that no count keeps it for ever. */
+  /** Arguments with a guard in each options object of a slow method that one can be put in, so that no count keeps it for ever. */
   arguments() {
     const args = (this.step.args ?? []).map((arg) => decode(arg, this));
     const last = this.step.args?.at(-1);
-    const isPlain = last !== null && typeof last === "object" && last.$ === undefined && !Array.isArray(last);
-    if (this.step.guard && isPlain && !("signal" in last)) {
+    const options = this.step.guard ? writable(last) : undefined;
+    if (options && !("signal" in options)) {
       args[args.length - 1].signal = this.signal({ abort: "never" });
       this.guard = setTimeout(() => this.abort(), this.step.guard === true ? GUARD : this.step.guard);
     }
