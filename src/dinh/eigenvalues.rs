@@ -12,7 +12,7 @@ use super::exponents::Exponents;
 use super::{OutputChange, diagonal, ensure_deep, outputs_at, power_of_two_below};
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine, Precision};
-use crate::error::{Result, ensure_positive};
+use crate::error::{Result, ensure, ensure_positive};
 use crate::linalg::dense_spectrum;
 use crate::measure::MeasureOptions;
 use crate::network::numbering;
@@ -101,6 +101,7 @@ pub async fn many_large_eigenvalues(
     if powers_of_two {
         beta = 1.0 / power_of_two_below(1.0 / beta);
     }
+    ensure!(beta.is_finite(), NotFinite, "the target {target:e} is beyond what numbers hold");
     let power = |&exponent: &i32| if exponent == -1 { 1.0 / beta } else { beta.powi(exponent) };
     let transformation = Transformation::Layerwise { lambda: exponents.powers.iter().map(power).collect() };
     let moved = transformation.apply(network, parameters)?;

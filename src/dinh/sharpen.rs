@@ -111,6 +111,8 @@ pub async fn sharpen(
     if options.powers_of_two {
         alpha = power_of_two_below(alpha);
     }
+    let guaranteed = certain / (alpha * alpha);
+    ensure!(guaranteed.is_finite(), NotFinite, "the target {:e} is beyond what numbers hold", options.target);
     let compensating_layer = scaling.compensating().unwrap_or(layer);
     let transformation = scaling.by(alpha);
     let moved = transformation.apply(network, parameters)?;
@@ -130,7 +132,7 @@ pub async fn sharpen(
         layer,
         compensating_layer,
         transformation,
-        guaranteed: certain / (alpha * alpha),
+        guaranteed,
         block,
         before,
         relative_difference: (measured.norm - predicted.norm).abs() / predicted.norm,

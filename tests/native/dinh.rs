@@ -146,6 +146,7 @@ fn each_layer_can_be_the_sharp_one() {
     let good = SharpenOptions { target: 1e4, layer: None, powers_of_two: false };
     assert_eq!(refuse(SharpenOptions { target: 0.0, ..good }).code, ErrorCode::InvalidOption);
     assert!(refuse(SharpenOptions { layer: Some(3), ..good }).message.contains("layer 4: they are 1 to 3"));
+    assert_eq!(refuse(SharpenOptions { target: f64::MAX, ..good }).code, ErrorCode::NotFinite);
 }
 
 #[test]
@@ -176,6 +177,10 @@ fn as_many_eigenvalues_as_promised_exceed_the_target() {
             assert!(!powers_of_two || found.outputs.bitwise);
             assert!(found.promised == 0 || found.before < found.measured, "{found:?}");
             promised += found.promised;
+            match block_on(many_large_eigenvalues(&engine, &parameters, f64::MAX, None, powers_of_two, &control)) {
+                Ok(found) => assert!(found.beta.is_finite(), "{found:?}"),
+                Err(error) => assert_eq!(error.code, ErrorCode::NotFinite, "{error}"),
+            }
             checked += 1;
         }
     }
