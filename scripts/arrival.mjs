@@ -43,7 +43,7 @@ async function withFiles(body) {
 /** `network`: another one than the page's own, in a folder of its own. */
 export async function buildArrival({ folder = ARRIVAL, network } = {}) {
   const files = ["stage.json", "weights.f32"].map((name) => join(folder, name));
-  await step(network ? "a smaller one, for tests" : "the network that the page opens with", async () => {
+  await step(network ? "a smaller network, for the page's tests" : "the network that the page opens with", async () => {
     if (!existsSync(module)) throw new Failure("pkg/ has no module: run `npm run build`.");
     if (isThere(files)) return "up to date";
     // Vite is there only when the set-up is done.

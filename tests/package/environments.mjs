@@ -24,7 +24,7 @@ async function main() {
   const { common } = await import("./environments/common.mjs");
   const { others } = await import("./environments/others.mjs");
   const { makeProject, output } = await import("./environments/project.mjs");
-  const { attempt, print } = await import("./environments/table.mjs");
+  const { attempts, print } = await import("./environments/table.mjs");
   const { workers } = await import("./environments/workers.mjs");
 
   const words = values.only?.toLowerCase().split(",");
@@ -45,13 +45,13 @@ async function main() {
     const chosen = [...common, ...workers].filter(wanted);
     if (chosen.length > 0) {
       const project = await makeProject(inFolder("common"), tarball);
-      for (const [name, work, fault] of chosen) rows.push(await attempt(name, () => work(project), fault));
+      rows.push(...(await attempts(chosen, project)));
     }
     for (const [i, { tools, setup, cells }] of others.entries()) {
       const chosen = cells.filter(wanted);
       if (chosen.length === 0) continue;
       const project = await makeProject(inFolder(`other-${i}`), tarball, tools, setup);
-      for (const [name, work, fault] of chosen) rows.push(await attempt(name, () => work(project), fault));
+      rows.push(...(await attempts(chosen, project)));
       if (!values.keep) rmSync(project.folder, { recursive: true, force: true });
     }
     if (rows.length === 0) throw new Failure(`there is no environment with ${values.only} in its name`);

@@ -15,7 +15,7 @@ import { closeChrome } from "./environments/chrome.mjs";
 import { common } from "./environments/common.mjs";
 import { plots } from "./environments/plots.mjs";
 import { makeProject } from "./environments/project.mjs";
-import { attempt } from "./environments/table.mjs";
+import { attempts } from "./environments/table.mjs";
 import { workers } from "./environments/workers.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -61,10 +61,7 @@ async function test(folder) {
   // Two lanes, a project each: what is tried in one writes over what was.
   const lane = async (place, environments) => {
     mkdirSync(join(folder, place));
-    const surroundings = await makeProject(join(folder, place), join(folder, tarball));
-    const rows = [];
-    for (const [name, work, fault] of environments) rows.push(await attempt(name, () => work(surroundings), fault));
-    return rows;
+    return attempts(environments, await makeProject(join(folder, place), join(folder, tarball)));
   };
   const rows = (await Promise.all([lane("bare", common), lane("browsers", [...workers, ...plots])])).flat();
   const failed = rows.filter(({ state }) => state === "FAILED").map(({ name }) => name);

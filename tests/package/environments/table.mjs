@@ -6,7 +6,7 @@ import { seconds } from "../../../scripts/lib/process.mjs";
  * One environment. Where it fails by the tool's own fault, `fault` is `{ says, because }`: what the tool says of it, and why, with the number
  * of the tool's issue. A fault that is mended, or another failure in its place, is a failure.
  */
-export async function attempt(name, work, fault) {
+async function attempt(name, work, fault) {
   const start = performance.now();
   let [said, state] = ["", "works"];
   try {
@@ -19,6 +19,13 @@ export async function attempt(name, work, fault) {
   const time = performance.now() - start;
   console.log(`${state === "FAILED" ? "✗" : "✓"} ${name}: ${state}, ${said} (${seconds(time)})`);
   return { name, state, said: said.split("\n")[0] };
+}
+
+/** Environments as lists have them, one after the other in a project: what came of each. */
+export async function attempts(environments, project) {
+  const rows = [];
+  for (const [name, work, fault] of environments) rows.push(await attempt(name, () => work(project), fault));
+  return rows;
 }
 
 export function print(rows) {
