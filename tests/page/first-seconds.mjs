@@ -3,6 +3,8 @@
  * what can wait does while something moves.
  */
 
+import { expect } from "@playwright/test";
+
 /** Above this Chrome calls it in need of improvement at 0.1; ours is an order of magnitude below. */
 const MOST_SHIFT = 0.03;
 
@@ -92,6 +94,10 @@ export async function checkFirstSeconds(browser, url, check) {
     await page.waitForFunction(() => window.firstSeconds.keeps);
     const keeps = await page.evaluate(() => window.firstSeconds.keeps);
     check(`${name}: its files are kept when all that it shows by itself is there`, keeps === "idle", keeps);
+    // One that is never over has the browser make frames for as long as the page is open.
+    const animations = () => document.getAnimations().map(({ effect }) => effect.target.outerHTML.slice(0, 80));
+    const rests = { message: `${name}: what moved is at rest`, timeout: 3000 };
+    await expect.poll(() => page.evaluate(animations), rests).toEqual([]);
     const spaces = () => loaded.some((address) => /\/spaces-(?!worker)/.test(address));
     check(`${name}: a part that is not open is not loaded`, !spaces());
 
