@@ -110,7 +110,16 @@ pub(crate) fn collected<T>(what: &str, values: impl Iterator<Item = T>) -> Resul
 /// # Errors
 /// `TooLarge`.
 pub(crate) fn ask_for(what: &str, bytes: u64) -> Result<()> {
-    room::<u8>(what, length::<u8>(what, bytes)?).map(|_| ())
+    // One vector has half of what can be addressed at most: there may be twice as much.
+    const PIECES: u64 = 4;
+    const PIECE: u64 = usize::MAX as u64 / PIECES;
+    let mut pieces = [const { Vec::<u8>::new() }; PIECES as usize];
+    for (i, piece) in pieces.iter_mut().enumerate() {
+        let left = bytes.saturating_sub(i as u64 * PIECE).min(PIECE) as usize;
+        piece.try_reserve_exact(left).map_err(|_| refusal(what, bytes, 1))?;
+    }
+    let is_addressable = bytes <= PIECES * PIECE;
+    if is_addressable { Ok(()) } else { Err(refusal(what, bytes, 1)) }
 }
 
 #[cfg(test)]

@@ -120,6 +120,20 @@ async fn windows_of_3_are_windows_of_5_with_zeros_around() {
     }
 }
 
+/// A module has 4 GiB, of which one vector can have half: what takes more than that is taken in several, and what takes more than all is
+/// refused before it begins.
+#[wasm_bindgen_test]
+fn networks_may_take_more_than_one_vector_can() {
+    let engine = |width: usize| {
+        let network = Network::dense(&[width, width, width, width, 10], true).expect("a network");
+        let problem = data::synthetic(network, 1, 1).expect("a problem");
+        Engine::new(&Device::cpu(Precision::F64), &problem).map(|_| ())
+    };
+    engine(3450).expect("2.1 GiB");
+    let error = engine(8000).expect_err("11 GiB");
+    assert_eq!(error.code, ErrorCode::TooLarge, "{error}");
+}
+
 /// Without a hardware GPU, `auto` is the CPU: a software adapter is slower than the CPU executor.
 #[wasm_bindgen_test]
 async fn auto_never_takes_a_software_adapter() {

@@ -363,7 +363,7 @@ const otherMethods = [
     widths,
     (random) =>
       random.pick([
-        of.flag(random),
+        of.flagOrOptions(random),
         { value: { bias: random.chance(0.5) }, valid: true },
         { value: random.pick([{ bias: 1 }, { biases: false }, "no", 1]), valid: false },
       ]),

@@ -72,6 +72,11 @@ export const flag = type({
   good: [true, false],
   other: (random) => (random.chance(0.5) ? foreign(random) : no(random.pick(["true", 0, 1, "", []]))),
 });
+/** Where options may be given instead: the empty object is none too many. */
+export const flagOrOptions = (random) => {
+  const drawn = flag(random);
+  return JSON.stringify(drawn.value) === "{}" ? yes(drawn.value) : drawn;
+};
 
 const notNames = (random) =>
   random.chance(0.4)

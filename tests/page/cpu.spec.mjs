@@ -272,6 +272,35 @@ async function checkCrash(lab, check) {
   lab.forgive(/crash\(\) was called/);
 }
 
+test("Written before there is a network", async ({ browser, little, check }) => {
+  const context = await browser.newContext();
+  let release;
+  const isReleased = new Promise((resolve) => {
+    release = resolve;
+  });
+  await context.route("**/arrival/**", async (route) => {
+    await isReleased;
+    await route.continue();
+  });
+  const lab = new Lab(await context.newPage());
+  await lab.page.goto(little);
+  await lab.set("epochs", 1);
+  await lab.set("learning-rate", 0.03);
+  // As it is while one writes: what was written last has not been taken yet.
+  await lab.page.locator("#seed").pressSequentially("7");
+  const written = () => lab.page.locator("#train-form :is(#epochs, #learning-rate, #seed)");
+  const values = () => written().evaluateAll((fields) => fields.map(({ value }) => value).join());
+  const before = await values();
+  check("the network is on its way", await lab.page.evaluate(() => window.isoflatLab.app.store.state.model === null));
+  release();
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.training);
+  check("what is in the fields stays when it comes", (await values()) === before, `${before}; ${await values()}`);
+  await lab.page.click("#train-button");
+  await lab.page.waitForFunction(() => window.isoflatLab.app.store.state.trainChoice?.epochs === 1);
+  const { seed, learningRate } = await lab.page.evaluate(() => window.isoflatLab.app.store.state.trainChoice);
+  check("and is what Train goes by", `0.03,1,${seed}` === before && learningRate === 0.03, `seed ${seed}`);
+});
+
 /** Opens the page while a file is not to be had, and tries again when it is. */
 async function checkMissing(browser, url, check, file, name) {
   const context = await browser.newContext();

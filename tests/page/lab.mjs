@@ -5,6 +5,9 @@ const MINUTE = 60_000;
 /** What `spin` takes in a page, as two tests at a time leave the computer that limits in ms are written for. */
 const USUAL_MS = 110;
 
+/** Milliseconds between two looks at what a test waits for. */
+const LOOK_EVERY = 20;
+
 /** Chrome's remarks on drawing speed are no errors of the page. */
 const IGNORED = /GPU stall due to ReadPixels/;
 
@@ -32,6 +35,9 @@ export class Lab {
     this.page = page;
     // For what never comes: how long something may take is measured where it matters.
     page.setDefaultTimeout(3 * MINUTE);
+    // Playwright looks once a frame, and so has Chrome make sixty a second for as long as a test waits.
+    const waitForFunction = page.waitForFunction.bind(page);
+    page.waitForFunction = (what, arg, options) => waitForFunction(what, arg, { polling: LOOK_EVERY, ...options });
     page.on("pageerror", (error) => this.complaints.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error" && !IGNORED.test(message.text())) this.complaints.push(message.text());

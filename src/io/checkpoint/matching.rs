@@ -137,6 +137,26 @@ impl<'a> Matching<'a> {
         }
     }
 
+    /// The dense layers and convolutions that a scale reads, through everything else and no more than one sum on each way.
+    fn origins_of(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut ways = vec![(self.layers()[l].layer, 1)];
+        while let Some((at, sums)) = ways.pop() {
+            let sources = self.network.layout().sources(at);
+            let Some(sums) = (if sources.len() > 1 { usize::checked_sub(sums, 1) } else { Some(sums) }) else {
+                continue;
+            };
+            for source in sources {
+                let Source::Layer(i) = source else { continue };
+                match of_layer.get(i).filter(|&&origin| !self.is_scale(origin)) {
+                    Some(&origin) => found.push(origin),
+                    None => ways.push((*i, sums)),
+                }
+            }
+        }
+        found
+    }
+
     /// The names of the modules, and what the layers give that were chosen.
     pub fn partners(&self) -> Partners<'a> {
         let mut outputs = vec![None; self.modules.len()];
@@ -152,7 +172,8 @@ impl<'a> Matching<'a> {
         matches!(self.layer(l), Layer::Scale { .. })
     }
 
-    /// Scales: of the same name, then the partner of the layer that they read or are read by, then those beside these, then in order.
+    /// Scales: of the same name, then the partner of the layer that they read or are read by, then the first of those beside the next layers
+    /// before and behind them, then in order.
     fn choose_scales(&mut self) -> Result<Sides<'a>> {
         let scales: Vec<usize> = (0..self.chosen.len()).filter(|&l| self.is_scale(l)).collect();
         let of_layer: HashMap<usize, usize> = self.layers().iter().enumerate().map(|(l, p)| (p.layer, l)).collect();
@@ -164,6 +185,19 @@ impl<'a> Matching<'a> {
         let partners = self.partners();
         let sides = self.sides(&partners, &scales, &origins)?;
         let side = |m: usize| sides.get(partners.parent(m)).copied().unwrap_or(Side::Behind);
+        // Of each scale the layers next to it, with nothing but scales, activations, pools and a sum between.
+        let mut beside: Vec<Vec<usize>> = vec![Vec::new(); self.chosen.len()];
+        for l in 0..self.chosen.len() {
+            if self.is_scale(l) {
+                beside[l].extend(self.origins_of(l, &of_layer));
+            } else {
+                let mut at = origins[l];
+                while let Some(scale) = at.filter(|&scale| self.is_scale(scale)) {
+                    beside[scale].push(l);
+                    at = origins[scale];
+                }
+            }
+        }
         for pass in 0..4 {
             for &l in &scales {
                 if self.chosen[l].is_some() {
@@ -184,10 +218,10 @@ impl<'a> Matching<'a> {
                         ahead.or_else(|| behind().and_then(|m| partners.of(m, side(m), free)))
                     }
                     2 => {
-                        let parents = read_by().chain(reads()).map(|m| partners.parent(m));
-                        let beside =
+                        let parents = beside[l].iter().filter_map(|&l| of(l)).map(|m| partners.parent(m));
+                        let norms =
                             parents.filter(|parent| !parent.is_empty()).flat_map(|parent| partners.norms(parent));
-                        beside.copied().find(|&n| free(n))
+                        norms.copied().filter(|&n| free(n)).min()
                     }
                     _ => (0..self.modules.len()).find(|&m| free(m)),
                 };

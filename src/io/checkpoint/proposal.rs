@@ -60,7 +60,7 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
     }
     let choices = choices(modules, &affine[..convolutions], convolutions < shapes.len());
     let made = |first: &Vec<usize>, choice: &Choice| {
-        let network = Network::new(first.clone(), layers(&shapes, choice)).ok()?;
+        let network = Network::new(first.clone(), layers(first, &shapes, choice)).ok()?;
         is_of(&network, &affine).then(|| (network, choice.clone()))
     };
     let firsts = firsts(&shapes, convolutions, input);
@@ -107,7 +107,7 @@ pub(super) fn draft(modules: &[Module], input: Option<&[usize]>) -> Option<Value
     let is_mean = shapes.windows(2).any(is_whole);
     let choice = Choice { keeps: vec![true; convolutions], pools: vec![false; convolutions], is_mean };
     let mut names = affine.iter().map(|module| &module.name);
-    let layers = layers(&shapes, &choice).into_iter().map(|layer| {
+    let layers = layers(first, &shapes, &choice).into_iter().map(|layer| {
         let name = if layer.is_parametric() {
             names.next().filter(|name| !["", "input"].contains(&name.as_str())).cloned()
         } else {
@@ -201,9 +201,12 @@ fn firsts(shapes: &[Shape], convolutions: usize, input: Option<&[usize]>) -> Vec
     sizes.into_iter().map(|size| vec![channels, size, size]).collect()
 }
 
-fn layers(shapes: &[Shape], choice: &Choice) -> Vec<Layer> {
+fn layers(input: &[usize], shapes: &[Shape], choice: &Choice) -> Vec<Layer> {
     let mut layers: Vec<Layer> = Vec::new();
     let mut before = 0;
+    if input.len() > 1 && matches!(shapes.first(), Some(Shape::Dense { .. })) {
+        layers.push(Layer::Flatten);
+    }
     for (i, shape) in shapes.iter().enumerate() {
         let is_last = i + 1 == shapes.len();
         match *shape {

@@ -213,6 +213,27 @@ fn weights_of_no_preset_are_proposed_as_a_chain() {
 }
 
 #[test]
+fn images_are_flattened_where_the_first_layer_is_dense() {
+    let [flat, image] =
+        [(json!([12]), vec![]), (json!([3, 2, 2]), vec![json!({ "type": "flatten" })])].map(|(input, mut layers)| {
+            layers.extend([
+                json!({ "type": "dense", "units": 5 }),
+                json!({ "type": "relu" }),
+                json!({ "type": "dense", "units": 4 }),
+            ]);
+            Network::from_json(&json!({ "input": input, "layers": layers }).to_string()).expect("a network")
+        });
+    let theta = parameters(&flat, 2);
+    let given = arrays(as_torch(&flat, &theta, |l, _| format!("{}", 2 * l + 1)));
+    for (input, network) in [(None, &flat), (Some(&[12][..]), &flat), (Some(&[3, 2, 2][..]), &image)] {
+        let model = Model::new(checkpoint::graph(&given, None, input).expect("a graph")).expect("a model");
+        assert_eq!((&model.network, &model.parameters), (network, &theta), "{input:?}");
+    }
+    let error = checkpoint::graph(&given, None, Some(&[3, 2, 3])).expect_err("18 inputs");
+    assert!(error.message.contains("over inputs of [3, 2, 3]"), "{error}");
+}
+
+#[test]
 fn numbers_in_names_tell_pools() {
     // conv, normalisation, ReLU, pool: of 3, 4, 5 and 6 the last two have no weights; and dropout is none between dense layers.
     let conv = |channels: usize| json!({ "type": "conv2d", "channels": channels, "kernel": 3, "padding": 1 });

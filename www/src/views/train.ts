@@ -44,6 +44,8 @@ const RATES: Record<TrainChoice["optimizer"], string> = { sgd: "0.2", momentum: 
 let epochs = 1;
 /** Networks of the options that are being made. */
 let choosing = 0;
+/** Fields that were written in before there was a network: the page's first one leaves them as they are. */
+const early = new Set<string>();
 /** Of networks that were trained since the page was opened, by the names of what is kept of them. */
 const curves = new Map<string, Learning>();
 
@@ -58,7 +60,8 @@ export function trainView(app: App): TrainingChart {
     written = trainChoice;
     // A reload, a result or a link brings a network: its options come with it. What has come from the fields has been changed there since.
     if (task === "training") return;
-    writeChoices(choosing === 0 ? modelChoice : null, isNew ? trainChoice : null);
+    writeChoices(choosing === 0 ? modelChoice : null, isNew ? trainChoice : null, early);
+    if (modelChoice) early.clear();
     fitData();
     showFields();
   });
@@ -175,6 +178,9 @@ function actions(app: App, chart: TrainingChart): void {
   const form = part("form", "train-form");
   // The browser shows no fault of a field that is folded away, and refuses without a word.
   form.noValidate = true;
+  form.addEventListener("input", ({ target }) => {
+    if (app.store.state.model === null && target instanceof HTMLElement) early.add(target.id);
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const begin = () => {

@@ -83,31 +83,31 @@ export function clearFaults(): void {
   for (const id of [WIDTHS, ...Object.keys(FIELDS)]) clearFault(part("input", id));
 }
 
-/** The options as they were for a network that a reload brings back. */
-export function writeChoices(model: ModelChoice | null, training: TrainChoice | null): void {
-  const write = (id: keyof typeof FIELDS | typeof WIDTHS, value: number | string) => {
-    part("input", id).value = String(value);
+/** The options as they were for a network that a reload brings back; but for these fields. */
+export function writeChoices(model: ModelChoice | null, training: TrainChoice | null, but: ReadonlySet<string>): void {
+  const write = (tag: "input" | "select", id: string, value: number | string) => {
+    if (!but.has(id)) part(tag, id).value = String(value);
   };
   if (model) {
     const { network, init, data, measured } = model;
-    part("select", "network").value = network.kind === "preset" ? network.name : "widths";
+    write("select", "network", network.kind === "preset" ? network.name : "widths");
     if (network.kind === "widths") {
-      write(WIDTHS, network.widths.join("-"));
-      part("input", "bias").checked = network.bias;
+      write("input", WIDTHS, network.widths.join("-"));
+      if (!but.has("bias")) part("input", "bias").checked = network.bias;
     }
-    part("select", "init").value = init.scheme;
-    if (isScaled(init.scheme)) write("scale", init.scale);
-    part("select", "data").value = data.kind;
-    write("samples", data.samples);
-    write("measured", measured);
-    write("seed", init.seed);
+    write("select", "init", init.scheme);
+    if (isScaled(init.scheme)) write("input", "scale", init.scale);
+    write("select", "data", data.kind);
+    write("input", "samples", data.samples);
+    write("input", "measured", measured);
+    write("input", "seed", init.seed);
   }
   if (training) {
-    part("select", "optimizer").value = training.optimizer;
-    write("learning-rate", training.learningRate);
-    write("batch", training.batchSize);
-    write("epochs", training.epochs);
+    write("select", "optimizer", training.optimizer);
+    write("input", "learning-rate", training.learningRate);
+    write("input", "batch", training.batchSize);
+    write("input", "epochs", training.epochs);
     // One field is for both.
-    write("seed", training.seed);
+    write("input", "seed", training.seed);
   }
 }

@@ -220,3 +220,32 @@ fn a_normalisation_before_the_last_layer_is_of_what_comes_before() {
     let graph = graph(&arrays(given), Some(&network), None).expect("a graph");
     assert!(graph.notes.iter().any(|note| note.contains("right behind their layers")), "{:?}", graph.notes);
 }
+
+#[test]
+fn normalisations_that_have_no_layer_of_their_own_are_in_the_order_of_the_file() {
+    let conv = |name: &str| {
+        format!(r#"{{"type": "conv2d", "channels": 4, "kernel": 3, "padding": 1, "bias": false, "name": "{name}"}},"#)
+    };
+    let (scale, relu) = (r#"{"type": "scale"},"#, r#"{"type": "relu"},"#);
+    let add = |of: [&str; 2], name: &str| format!(r#"{{"type": "add", "from": {of:?}, "name": "{name}"}},"#);
+    // Activations and normalisations by turns.
+    let turns =
+        network(&format!(r#"{} {relu} {scale} {{"type": "tanh"}}, {scale} {{"type": "sigmoid"}}, {scale}"#, conv("a")));
+    let names = ["net.0", "net.2", "net.4", "net.6", "net.9"];
+    assert_found(&turns, &names, &[Some(&names), None]);
+    // The first reads a sum, and the second one is read by a layer.
+    let means = r#"{"type": "global_avg_pool2d"},"#;
+    let [x, f] = [conv("x"), conv("f")];
+    let ahead = network(&format!("{x} {scale} {relu} {f} {} {scale} {relu} {means} {scale}", add(["f", "x"], "s")));
+    let names = ["net.0", "net.1", "net.2", "net.3", "net.4", "net.5"];
+    assert_found(&ahead, &names, &[Some(&names), None]);
+    // Behind a sum, where the next block reads them.
+    let [x, f, g] = [conv("x"), conv("f"), conv("g")];
+    let block = |conv: &str, of: [&str; 2], name: &str| {
+        let scale = format!(r#"{{"type": "scale", "name": "{name}"}},"#);
+        format!("{conv} {} {scale}", add(of, &format!("sum of {name}")))
+    };
+    let behind = network(&format!("{x} {} {}", block(&f, ["f", "x"], "p"), block(&g, ["g", "p"], "q")));
+    let names = ["stem", "b.0.conv", "b.0.post", "b.1.conv", "b.1.post", "fc"];
+    assert_found(&behind, &names, &[Some(&names), None]);
+}
