@@ -19,7 +19,7 @@ pub enum SaveFormat {
     Safetensors,
     /// Likewise, for NumPy.
     Npz,
-    /// The ONNX file that was opened, with these weights.
+    /// The ONNX file that was opened, with these weights, each in the file's own type: what is stored in half precision is rounded to it.
     Onnx,
 }
 

@@ -519,7 +519,10 @@ export class Network {
 
 export type LossName = "cross_entropy" | "squared_error";
 
-/** Data, and what becomes of them: classes by cross-entropy, or vectors by squared error. */
+/**
+ * Data, and what becomes of them: classes by cross-entropy, or vectors by squared error. Losses are means over samples; the squared error of
+ * a sample is the sum over its outputs, Σ (f(x) − y)², without a ½ and not divided by their number, as `nn.MSELoss` has it.
+ */
 export type ProblemData = {
   /** samples × inputLength, row-major; images channel after channel, row after row. Pixels that are bytes are to be scaled first. */
   inputs: Float32Array | Float64Array | readonly number[];

@@ -83,7 +83,10 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
         )
     };
     if convolutions > 0 {
-        notes.push(format!("nor sizes of images, padding and pools: {} is assumed", network.summary()));
+        notes.push(format!(
+            "nor strides, padding, sizes of images and which pools there are: {} is assumed",
+            network.summary()
+        ));
         if others > 0 {
             let ways = if others == 1 { "1 other choice fits" } else { &format!("{others} other choices fit") };
             notes.push(format!(

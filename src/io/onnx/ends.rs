@@ -168,11 +168,15 @@ fn stripped<'a>(
     let (mut name, mut takes) = (output, Vec::new());
     for _ in 0..most {
         let Some(node) = giver(name) else { break };
-        let is_standard = matches!(&node.proto.domain[..], "" | "ai.onnx");
+        let is_standard = match &node.proto.domain[..] {
+            "" | "ai.onnx" => node.op() != "ZipMap",
+            domain => domain == "ai.onnx.ml" && node.op() == "ZipMap",
+        };
         let axis = match node.op() {
             "Softmax" | "LogSoftmax" | "Hardmax" => Some(node.int("axis", if opset < 13 { 1 } else { -1 })),
             "ArgMax" => Some(node.int("axis", 0)),
-            "Identity" => None,
+            // Numbers with the classes' names, as scikit-learn's converter writes them.
+            "Identity" | "ZipMap" => None,
             "Cast" | "Flatten" | "Reshape" | "Squeeze"
                 if giver(node.input(0)?)
                     .is_some_and(|before| matches!(before.op(), "ArgMax" | "Softmax" | "LogSoftmax")) =>

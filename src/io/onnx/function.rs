@@ -85,6 +85,25 @@ pub fn gelu_tanh(x: f64) -> f64 {
     0.5 * x * (1.0 + inner.tanh())
 }
 
+/// Constants of [`gelu`] and [`gelu_tanh`] as files of half precision have them, IEEE's and the brain's.
+mod halves {
+    /// 1/√2, and what is multiplied by the inverse of a rounded √2.
+    pub const INVERSE_ROOT: [f64; 2] = [0.707_031_25, 1.0 / 1.414_062_5];
+    /// √(2/π) and 0.044715.
+    pub const TANH: [[f64; 2]; 2] = [[0.797_851_562_5, 0.044_708_251_953_125], [0.796_875, 0.044_677_734_375]];
+}
+
+/// Is it [`gelu`], or [`gelu_tanh`], with constants of half precision?
+fn gelu_of_halves(samples: &Samples) -> Option<GeluApproximation> {
+    let exact = |factor: f64| are_of(samples, |x| 0.5 * x * libm::erfc(-x * factor));
+    let approximate =
+        |[root, cube]: [f64; 2]| are_of(samples, |x| 0.5 * x * (1.0 + (root * (x + cube * x * x * x)).tanh()));
+    if halves::INVERSE_ROOT.into_iter().any(exact) {
+        return Some(GeluApproximation::None);
+    }
+    halves::TANH.into_iter().any(approximate).then_some(GeluApproximation::Tanh)
+}
+
 /// max(x, 0) + log(1 + e^(−|x|)).
 pub fn softplus(x: f64) -> f64 {
     x.max(0.0) + (-x.abs()).exp().ln_1p()
@@ -125,7 +144,7 @@ pub fn layer_of(samples: &Samples) -> Option<Layer> {
         _ if are_of(samples, silu) => Layer::Silu,
         _ if are_of(samples, gelu) => Layer::Gelu { approximate: GeluApproximation::None },
         _ if are_of(samples, gelu_tanh) => Layer::Gelu { approximate: GeluApproximation::Tanh },
-        _ => return None,
+        _ => Layer::Gelu { approximate: gelu_of_halves(samples)? },
     })
 }
 
@@ -278,7 +297,17 @@ mod tests {
             Some(Layer::Gelu { approximate: GeluApproximation::None })
         );
         assert_eq!(of(&gelu_tanh), Some(Layer::Gelu { approximate: GeluApproximation::Tanh }));
-        let others: [&dyn Fn(f64) -> f64; 13] = [
+        // The same where a file has its constants in half precision.
+        let root = 1.414_062_5;
+        for inverse in [1.0 / root, 0.707_031_25] {
+            let found = of(&|x| x * 0.5 * (libm::erf(x * inverse) + 1.0));
+            assert_eq!(found, Some(Layer::Gelu { approximate: GeluApproximation::None }), "{inverse}");
+        }
+        for (factor, cube) in [(0.797_851_562_5, 0.044_708_251_953_125), (0.796_875, 0.044_677_734_375)] {
+            let found = of(&|x| 0.5 * x * (1.0 + (factor * (x + cube * x.powi(3))).tanh()));
+            assert_eq!(found, Some(Layer::Gelu { approximate: GeluApproximation::Tanh }), "{factor}");
+        }
+        let others: [&dyn Fn(f64) -> f64; 14] = [
             &|x| x.clamp(0.0, 6.0),
             &|x| x.clamp(0.0, 1e5),
             &|x| x.max(-2e4),
@@ -288,6 +317,7 @@ mod tests {
             &|x| x.abs(),
             &|_| 0.0,
             &|x| x * sigmoid(1.702 * x),
+            &|x| 0.5 * x * (1.0 + libm::erf(0.7065 * x)),
             &|x| x * ((x + 3.0) / 6.0).clamp(0.0, 1.0),
             &|x| if x > 0.0 { x } else { x.exp() - 1.0 },
             &|x| if x > 0.0 { x } else { -0.1 * x },

@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         }
         let Some(first) = first else { return self.concat_numbers(node) };
         let at = places(node, &[node.int("axis", 1)], first.axes.len())?.first().copied();
-        let Some(axis) = at.filter(|&at| first.channel_axis() == Some(at)) else {
+        let Some(axis) = at.filter(|&at| first.has_at(at, Axis::Channel)) else {
             bail!(
                 InvalidNetwork,
                 "{} puts tensors like {} together along axis {}, which is not that of the channels or features",
@@ -40,6 +40,7 @@ impl<'a> Reader<'a> {
                 node.int("axis", 1)
             )
         };
+        let first = Activation { axes: channels_at(&first, axis), ..first };
         let mut parts = Vec::new();
         for at in 0..count {
             parts.push(self.part(node, at, axis, &first)?);
@@ -53,7 +54,7 @@ impl<'a> Reader<'a> {
             Value::Activation(_) | Value::Function(_) => {
                 let found = self.unpadded(node, at)?;
                 let fits = found.axes.len() == like.axes.len()
-                    && found.channel_axis() == Some(axis)
+                    && found.has_at(axis, Axis::Channel)
                     && like.axes.iter().enumerate().all(|(at, &one)| at == axis || found.has_at(at, one))
                     && [found.shape.height, found.shape.width] == [like.shape.height, like.shape.width]
                     && found.flattened.is_none()
@@ -247,12 +248,19 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The axes with the channels at this place. Of axes of length 1 any may be them, and has changed its place then.
+fn channels_at(found: &Activation, axis: usize) -> Vec<Axis> {
+    let mut axes = found.axes.clone();
+    match axes.iter().position(|&other| other == Axis::Channel) {
+        Some(at) if axis < axes.len() => axes.swap(at, axis),
+        _ => axes.iter_mut().skip(axis).take(1).for_each(|at| *at = Axis::Channel),
+    }
+    axes
+}
+
 /// The same with another number of channels, at their axis.
 fn with_channels(found: &Activation, axis: usize, channels: usize) -> Activation {
-    let mut axes = found.axes.clone();
-    if let Some(at) = axes.get_mut(axis) {
-        *at = Axis::Channel;
-    }
+    let axes = channels_at(found, axis);
     let changed = Activation { shape: Shape { channels, ..found.shape }, ..found.clone() };
     changed.with_axes(axes)
 }

@@ -34,8 +34,14 @@ impl<'a> Reader<'a> {
             if node.int("transB", 0) == 0 { weight.view.transposed(&[1, 0]) } else { Some(weight.view.clone()) };
         let view = matrix(node, turned.filter(|_| weight.view.lengths.len() == 2), &weight)?;
         let units = view.lengths[0];
+        let is_layer = |value: &Value| matches!(value, Value::Activation(_) | Value::Function(_));
+        // As programs that put nodes together write a product and a sum with another layer.
+        let added = match node.optional(2) {
+            Some(name) if beta == 1.0 && is_layer(self.value(node, name)?) => Some(self.unpadded(node, 2)?),
+            _ => None,
+        };
         let bias = match node.optional(2) {
-            Some(_) if beta != 0.0 => {
+            Some(_) if beta != 0.0 && added.is_none() => {
                 let constant = self.constant(node, 2)?;
                 Some(match constant.view.vector() {
                     Some((at, row)) if at + 1 == constant.view.lengths.len() && row.lengths == [units] => {
@@ -61,7 +67,11 @@ impl<'a> Reader<'a> {
             }
             _ => None,
         };
-        self.dense(node, found, &weight, view, alpha, bias)
+        let dense = self.dense(node, found, &weight, view, alpha, bias)?;
+        match added {
+            Some(added) => self.sum(node, vec![dense, added]),
+            None => self.give(node, Value::Activation(dense)),
+        }
     }
 
     /// A B.
@@ -84,7 +94,8 @@ impl<'a> Reader<'a> {
         let found = self.unpadded(node, 0)?;
         let weight = self.constant(node, 1)?;
         let view = matrix(node, weight.view.transposed(&[1, 0]).filter(|_| weight.view.lengths.len() == 2), &weight)?;
-        self.dense(node, found, &weight, view, 1.0, None)
+        let dense = self.dense(node, found, &weight, view, 1.0, None)?;
+        self.give(node, Value::Activation(dense))
     }
 
     /// A dense layer whose W is a constant's (units, inputs) in a view.
@@ -96,7 +107,7 @@ impl<'a> Reader<'a> {
         view: View,
         factor: f64,
         bias: Option<Slot>,
-    ) -> Result<()> {
+    ) -> Result<Activation> {
         let (units, inputs) = (view.lengths[0], view.lengths[1]);
         let found = self.as_row(node, found)?;
         ensure!(
@@ -117,7 +128,7 @@ impl<'a> Reader<'a> {
         let layer = Layer::Dense { units, bias: bias.is_some() };
         let operation = Operation::Layer { layer, weight: Some(weight), bias };
         let source = self.builder.push(operation, vec![found.source], node.output()?);
-        self.give(node, Value::Activation(Activation::new(source, Shape::flat(units), true)))
+        Ok(Activation::new(source, Shape::flat(units), true))
     }
 
     /// A convolution over images.

@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         node.ensure_known(&[])?;
         if node.proto.input.len() != 2 {
             return match node.op() {
-                "Sum" => self.sum(node, node.proto.input.len()),
+                "Sum" => self.sum_of_inputs(node, node.proto.input.len()),
                 _ => bail!(
                     InvalidNetwork,
                     "{} reads {} tensors, but two are known",
@@ -145,15 +145,20 @@ impl<'a> Reader<'a> {
              excitation are not known",
             node.title()
         );
-        self.sum(node, 2)
+        self.sum_of_inputs(node, 2)
     }
 
-    /// The sum of what several layers give.
-    fn sum(&mut self, node: Node<'a>, count: usize) -> Result<()> {
+    /// The sum of what a node's first inputs are.
+    fn sum_of_inputs(&mut self, node: Node<'a>, count: usize) -> Result<()> {
         let mut all = Vec::new();
         for at in 0..count {
             all.push(self.unpadded(node, at)?);
         }
+        self.sum(node, all)
+    }
+
+    /// The sum of what several layers give.
+    pub(super) fn sum(&mut self, node: Node<'a>, mut all: Vec<Activation>) -> Result<()> {
         let Some(first) = all.first() else { bail!(Parse, "{} reads nothing", node.title()) };
         for other in &all {
             ensure!(

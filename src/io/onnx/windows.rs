@@ -87,11 +87,18 @@ impl<'a> Reader<'a> {
         if node.int("ceil_mode", 0) != 0 {
             ensure_ceiling(node, &found, size, stride, is_max, &mut own)?;
         }
+        leave_out_the_unseen(&found, size, stride, &mut own);
         if is_max {
             self.ensure_zeros_lose(node, &found)?;
-        } else {
+        } else if !own.is_none() && node.int("count_include_pad", 0) == 0 {
             ensure!(
-                own.is_none() || node.int("count_include_pad", 0) != 0,
+                own.before != [0, 0],
+                InvalidNetwork,
+                "{} has last windows that the image's edge cuts off, as ceil_mode=True has, and takes the means over what is left of them: \
+                 isoflat's average pools leave such windows out; train with ceil_mode=False, or on images that whole windows fill",
+                node.title()
+            );
+            bail!(
                 InvalidNetwork,
                 "{} leaves its padding {own} out of the means, but isoflat's average pool counts zeros: train with \
                  count_include_pad=True, or without padding",
@@ -170,6 +177,16 @@ impl<'a> Reader<'a> {
         }
         let found = self.plain(node, layer, &found)?.with_axes(kept);
         self.give(node, Value::Activation(found))
+    }
+}
+
+/// Padding behind an image that no window reaches is none: PyTorch writes what rounding up may take, whether or not it does.
+fn leave_out_the_unseen(found: &Activation, size: [usize; 2], stride: [usize; 2], own: &mut Padding) {
+    let lengths = [found.length(Axis::Height), found.length(Axis::Width)];
+    for i in 0..2 {
+        let padded = lengths[i].saturating_add(own.before[i]).saturating_add(own.after[i]);
+        let unseen = padded.checked_sub(size[i]).map_or(0, |rest| rest % stride[i].max(1));
+        own.after[i] = own.after[i].saturating_sub(unseen);
     }
 }
 

@@ -188,7 +188,8 @@ export function sortFiles(files: FileInput | ArrayLike<FileInput>): Promise<{ mo
 
 /**
  * What `saveModel` writes: names, shapes and precision as in the file that was opened; for what came from none, isoflat's own names. Half
- * precisions become single, whole numbers double, and single double in a tensor with a number that it does not hold.
+ * precisions become single, whole numbers double, and single double in a tensor with a number that it does not hold. But `"onnx"` is the
+ * file that was opened, whose tensors keep their types: what is in half precision there is rounded to it.
  */
 export type SaveFormat = "safetensors" | "npz" | "onnx";
 

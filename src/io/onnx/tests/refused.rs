@@ -29,6 +29,7 @@ fn what_isoflat_has_no_layer_for_is_refused_with_what_would_do() {
         ("Add", &["full"], vec![], "not of single values"),
         ("AveragePool", &[], pool(vec![ints("pads", &[1, 1, 1, 1])]), "count_include_pad"),
         ("AveragePool", &[], pool(vec![int("ceil_mode", 1), ints("strides", &[2, 2])]), "ceil_mode"),
+        ("AveragePool", &[], pool(vec![ints("pads", &[0, 0, 1, 1]), ints("strides", &[2, 2])]), "ceil_mode=False"),
         ("MaxPool", &[], pool(vec![ints("dilations", &[2, 2])]), "dilations"),
         ("MaxPool", &[], vec![ints("kernel_shape", &[2])], "[height, width]"),
         ("Relu", &[], vec![int("mystery", 1)], "mystery"),

@@ -9,7 +9,7 @@ use super::{assert_near, layers, unfolded};
 use crate::error::ErrorCode;
 use crate::io::naive;
 use crate::io::{File, Model, ModelOptions, Operation, open_model};
-use crate::network::Layer;
+use crate::network::{Layer, Pool2d};
 
 #[test]
 fn an_input_with_its_one_channel_last_is_declared_as_the_image_that_the_model_makes_of_it() {
@@ -225,6 +225,59 @@ fn one_number_is_the_bias_of_all_units() {
 }
 
 #[test]
+fn what_a_product_adds_may_be_a_layer() {
+    let nodes = vec![
+        node("MatMul", &["x", "a"], "h", vec![]),
+        node("Relu", &["h"], "r", vec![]),
+        node("Gemm", &["r", "b", "h"], "s", vec![]),
+        node("MatMul", &["s", "w"], "y", vec![]),
+    ];
+    let square = |name| tensor(name, &[3, 3], |i| i as f32 - 4.0);
+    let tensors = vec![square("a"), square("b"), tensor("w", &[3, 2], |i| i as f32)];
+    let graph = opened(&model(&[3], nodes, tensors)).expect("a graph");
+    assert_eq!(layers(&graph), ["dense", "relu", "dense", "add", "dense"]);
+}
+
+#[test]
+fn channels_of_single_pixels_are_put_together_wherever_they_are() {
+    let last = || vec![ints("perm", &[0, 2, 3, 1])];
+    let nodes = vec![
+        node("GlobalAveragePool", &["x"], "p", vec![]),
+        node("Conv", &["p", "k"], "a", vec![]),
+        node("Conv", &["p", "l"], "b", vec![]),
+        node("Transpose", &["a"], "c", last()),
+        node("Transpose", &["b"], "d", last()),
+        node("Concat", &["c", "d"], "e", vec![int("axis", 3)]),
+        node("Concat", &["d", "e"], "g", vec![int("axis", -1)]),
+        node("Reshape", &["g", "to"], "f", vec![]),
+        node("MatMul", &["f", "w"], "y", vec![]),
+    ];
+    let tensors = vec![
+        tensor("k", &[3, 2, 1, 1], |i| i as f32),
+        tensor("l", &[1, 2, 1, 1], |i| 2.0 - i as f32),
+        tensor("w", &[5, 2], |i| i as f32),
+        whole("to", &[-1, 5]),
+    ];
+    let graph = opened(&model(&[2, 4, 4], nodes.clone(), tensors.clone())).expect("a graph");
+    let convolved = ["global_avg_pool2d", "conv2d", "conv2d"];
+    assert_eq!(layers(&graph), [&convolved[..], &["concat", "concat", "flatten", "dense"]].concat());
+    // Rows of pixels are no channels.
+    let mut rows = nodes;
+    rows[5] = node("Concat", &["c", "d"], "e", vec![int("axis", 2)]);
+    assert!(opened(&model(&[2, 4, 4], rows, tensors)).is_err());
+}
+
+#[test]
+fn names_of_classes_are_taken_off_with_the_softmax() {
+    let mut zip = node("ZipMap", &["p"], "y", vec![ints("classlabels_int64s", &[0, 1])]);
+    zip.domain = "ai.onnx.ml".into();
+    let nodes = vec![node("MatMul", &["x", "w"], "h", vec![]), node("Softmax", &["h"], "p", vec![int("axis", 1)]), zip];
+    let graph = opened(&model(&[2], nodes, vec![tensor("w", &[2, 2], |i| i as f32)])).expect("a graph");
+    assert_eq!(layers(&graph), ["dense"]);
+    assert!(graph.notes.iter().any(|note| note.contains("Softmax")), "{:?}", graph.notes);
+}
+
+#[test]
 fn padding_goes_into_the_window_that_follows() {
     let nodes = |behind: &str, more: &[&str], attributes: Vec<AttributeProto>| {
         let nodes = vec![
@@ -246,6 +299,25 @@ fn padding_goes_into_the_window_that_follows() {
     assert_eq!(conv.padding, [1, 1, 2, 1].into());
     assert!(nodes("MaxPool", &[], vec![ints("kernel_shape", &[2, 2])]).is_err(), "its padding is −∞");
     assert!(nodes("Flatten", &[], vec![]).is_err());
+}
+
+#[test]
+fn padding_that_no_window_reaches_is_none() {
+    // PyTorch's ceil_mode, which has nothing to round up here.
+    let nodes = vec![
+        node(
+            "AveragePool",
+            &["x"],
+            "a",
+            vec![ints("kernel_shape", &[2, 2]), ints("strides", &[2, 2]), ints("pads", &[0, 0, 1, 1])],
+        ),
+        node("GlobalAveragePool", &["a"], "g", vec![]),
+        node("Flatten", &["g"], "f", vec![]),
+        node("MatMul", &["f", "w"], "y", vec![]),
+    ];
+    let graph = opened(&model(&[2, 6, 4], nodes, vec![tensor("w", &[2, 2], |i| i as f32)])).expect("a graph");
+    let Operation::Layer { layer: Layer::AvgPool2d(pool), .. } = &graph.nodes[0].operation else { panic!("a pool") };
+    assert_eq!(*pool, Pool2d::new([2, 2]));
 }
 
 #[test]
