@@ -137,8 +137,9 @@ impl<'a> Matching<'a> {
         }
     }
 
-    /// The dense layers and convolutions that a scale reads, through everything else and no more than one sum on each way.
-    fn origins_of(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Vec<usize> {
+    /// The layers with parameters that one reads: scales, and behind these and everything else the first dense layer or convolution, with no
+    /// more than one sum on each way.
+    fn before(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Vec<usize> {
         let mut found = Vec::new();
         let mut ways = vec![(self.layers()[l].layer, 1)];
         while let Some((at, sums)) = ways.pop() {
@@ -148,9 +149,10 @@ impl<'a> Matching<'a> {
             };
             for source in sources {
                 let Source::Layer(i) = source else { continue };
-                match of_layer.get(i).filter(|&&origin| !self.is_scale(origin)) {
-                    Some(&origin) => found.push(origin),
-                    None => ways.push((*i, sums)),
+                let origin = of_layer.get(i).copied();
+                found.extend(origin);
+                if origin.is_none_or(|origin| self.is_scale(origin)) {
+                    ways.push((*i, sums));
                 }
             }
         }
@@ -188,13 +190,11 @@ impl<'a> Matching<'a> {
         // Of each scale the layers next to it, with nothing but scales, activations, pools and a sum between.
         let mut beside: Vec<Vec<usize>> = vec![Vec::new(); self.chosen.len()];
         for l in 0..self.chosen.len() {
-            if self.is_scale(l) {
-                beside[l].extend(self.origins_of(l, &of_layer));
-            } else {
-                let mut at = origins[l];
-                while let Some(scale) = at.filter(|&scale| self.is_scale(scale)) {
-                    beside[scale].push(l);
-                    at = origins[scale];
+            for before in self.before(l, &of_layer) {
+                match [self.is_scale(before), self.is_scale(l)] {
+                    [true, false] => beside[before].push(l),
+                    [false, true] => beside[l].push(before),
+                    _ => {}
                 }
             }
         }

@@ -248,4 +248,12 @@ fn normalisations_that_have_no_layer_of_their_own_are_in_the_order_of_the_file()
     let behind = network(&format!("{x} {} {}", block(&f, ["f", "x"], "p"), block(&g, ["g", "p"], "q")));
     let names = ["stem", "b.0.conv", "b.0.post", "b.1.conv", "b.1.post", "fc"];
     assert_found(&behind, &names, &[Some(&names), None]);
+    // The first of all reads the inputs, and a sum reads it.
+    let narrow =
+        r#"{"type": "conv2d", "channels": 2, "kernel": 3, "padding": 1, "bias": false, "name": "x", "from": "input"},"#;
+    let first = r#"{"type": "scale", "name": "first"},"#;
+    let add = r#"{"type": "add", "from": ["input", "first", "x"]},"#;
+    let first = network(&format!("{first} {narrow} {add} {relu} {means} {scale}"));
+    let names = ["net.0", "net.1", "net.6", "net.7"];
+    assert_found(&first, &names, &[Some(&names), None]);
 }
