@@ -3,7 +3,7 @@
 import { PNG } from "pngjs";
 import { openRows } from "./gallery.mjs";
 import { Lab } from "./lab.mjs";
-import { buttonOf, checkMenus, coloursOf, readCsv, readSvg, taken } from "./taken.mjs";
+import { buttonOf, checkMenus, hasMoreColours, readCsv, readSvg, taken } from "./taken.mjs";
 
 const MINUTE = 60_000;
 
@@ -161,7 +161,7 @@ async function checkDrawing(lab, check, { take, name, has = /<(path|rect|line)/ 
     `${name}: on white`,
     [0, 1, 2, 3].every((index) => png.data[index] === 255),
   );
-  check(`${name}: with something on it`, coloursOf(png) > 8, `${coloursOf(png)} colours`);
+  check(`${name}: with something on it`, hasMoreColours(png, 8));
 }
 
 /** The invariance check's cells on paper: those of the page in the light theme, colour by colour and mark by mark. */

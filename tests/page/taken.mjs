@@ -109,10 +109,12 @@ export async function readSvg({ page }, bytes) {
   return { text, ...found };
 }
 
-export function coloursOf({ data }) {
+/** Has a picture more colours than so many? Those that look alike are one. */
+export function hasMoreColours({ data }, count) {
   const seen = new Set();
-  for (let i = 0; i < data.length; i += 4) seen.add(`${data[i] >> 4} ${data[i + 1] >> 4} ${data[i + 2] >> 4}`);
-  return seen.size;
+  for (let i = 0; i < data.length && seen.size <= count; i += 4)
+    seen.add(((data[i] >> 4) << 8) | ((data[i + 1] >> 4) << 4) | (data[i + 2] >> 4));
+  return seen.size > count;
 }
 
 /** RFC 4180. */
