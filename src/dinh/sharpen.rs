@@ -104,7 +104,7 @@ pub async fn sharpen(
     ensure!(
         is_curved,
         InvalidOption,
-        "the Hessian of layer {} is 0 here: no rescaling makes it sharp",
+        "the Hessian's own block of layer {} is 0 here, which is what this construction makes large: it promises nothing at this point",
         number_of(layer)
     );
     let mut alpha = ((certain / options.target).sqrt() * (1.0 - MARGIN)).min(1.0);

@@ -324,6 +324,16 @@ mod tests {
         }
     }
 
+    /// A row that is all but its first entry next to nothing, which an elimination with exchanges would divide by.
+    #[test]
+    fn what_is_next_to_nothing_in_two_rows_is_no_pivot() {
+        for exponent in 140..=323 {
+            let small: f64 = format!("1e-{exponent}").parse().expect("a number");
+            let column = nalgebra::DVector::from_column_slice(&[1.0, small, small]);
+            check(&format!("1 and 1e-{exponent}"), &(&column * column.transpose() * 2.0));
+        }
+    }
+
     /// A matrix that is rounding of rounding behind its first rows, as reflections leave one of low rank: squares underflow there,
     /// and rotations must not divide 0 by 0.
     #[test]

@@ -88,7 +88,8 @@ fn inverse_iteration(d: &[f64], e: &[f64], value: f64, seed: u64, x: &mut [f64])
     for i in 0..n {
         let last = i + 1 == n;
         let (below, next, beyond) = if last { (0.0, 0.0, 0.0) } else { (e[i], d[i + 1] - value, e[i + 1]) };
-        let comes_first = below.abs() > at.abs();
+        // What is next to nothing in both rows is no pivot: quotients with it would overflow.
+        let comes_first = below.abs() > at.abs().max(least);
         let (row, factor, left) = if comes_first {
             let factor = at / below;
             ([below, next, beyond], factor, (above - factor * next, -factor * beyond))

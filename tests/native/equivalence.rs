@@ -179,6 +179,25 @@ fn dead_units_and_twins() {
     }
 }
 
+/// Units that nothing goes into are connected by what reads them, and those that read these by theirs.
+#[test]
+fn weights_that_are_mostly_zero() {
+    for seed in 0..300 {
+        let (network, mut a) = any_homogeneous(seed);
+        let mut rng = rng(seed + 1000);
+        let share = rng.random_range(0.2..0.9);
+        a.iter_mut().filter(|_| rng.random_bool(share)).for_each(|w| *w = 0.0);
+        for group in [Layerwise, Nodewise] {
+            let b = member(group, seed).apply(&network, &a).expect("a symmetry");
+            assert_leads(&network, &a, &b, group, 1e-10, &format!("zeros, seed {seed}"));
+        }
+        // Of units that are alike it may stay open which is which.
+        let b = member(Permutation, seed).apply(&network, &a).expect("a symmetry");
+        let found = between(&network, &a, &b, Permutation);
+        assert_ne!(found.equivalent, Some(false), "seed {seed}: {found:?}");
+    }
+}
+
 /// Smooth activations leave permutations, and they are found; rescalings are refused.
 #[test]
 fn smooth_networks_are_permuted() {

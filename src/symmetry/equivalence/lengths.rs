@@ -1,9 +1,10 @@
 //! Lengths of what goes into each unit, or tensor, when all before it are divided by theirs: with them a rescaling's factors are ratios.
 
 use crate::error::{Result, ensure};
-use crate::memory::{collected, filled, zeros};
+use crate::memory::{collected, filled, make_room, zeros};
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
+use crate::sorting::sort_by;
 use crate::symmetry::nodes::{Nodes, factor};
 use crate::symmetry::tensors::Tensors;
 
@@ -88,34 +89,87 @@ impl Classes {
                 _ => return Ok(Err(class)),
             }
         }
-        self.read_only(network, a, b, &mut factors)?;
+        self.by_single_weights(network, a, b, &mut factors)?;
         Ok(Ok(factors))
     }
 
-    /// Factors of classes that nothing comes into: by what reads them, last layer first; 1 where nothing does.
-    fn read_only(&self, network: &Network, a: &[f64], b: &[f64], factors: &mut [f64]) -> Result<()> {
-        for (layer, (rows, units)) in network.layout().layers().iter().zip(&self.layers).rev() {
-            if units.iter().all(|&class| factors.get(class as usize).is_none_or(|&factor| factor != 0.0)) {
-                continue;
-            }
-            let mut squares = filled(WHAT, (0.0_f64, 0.0_f64), self.count)?;
-            for (row, &class) in rows.iter().enumerate() {
-                let factor = if factors[class as usize] == 0.0 { 1.0 } else { factors[class as usize] };
+    /// Factors of classes that nothing comes into, which are 0 here still: a weight w that is b's too says what a row's factor is by its
+    /// column's. Of all weights the largest that connect classes are gone by; of those that are connected to no factor that is known one is 1.
+    fn by_single_weights(&self, network: &Network, a: &[f64], b: &[f64], factors: &mut [f64]) -> Result<()> {
+        let is_open = |class: u32| factors.get(class as usize).is_some_and(|&factor| factor == 0.0);
+        let mut known = Potentials::new(factors)?;
+        let mut ways: Vec<Way> = Vec::new();
+        for (layer, (rows, units)) in network.layout().layers().iter().zip(&self.layers) {
+            for (row, &into) in rows.iter().enumerate() {
                 for column in 0..layer.inputs {
+                    // What is padded with has the factor 1, as class 0.
+                    let from = Some(units[layer.unit(row, column)]).filter(|&class| (class as usize) < self.count);
+                    let from = from.unwrap_or(0);
                     let e = layer.weight.start + row * layer.inputs + column;
-                    if let Some((of_a, of_b)) = squares.get_mut(units[layer.unit(row, column)] as usize) {
-                        (*of_a, *of_b) = (of_a.hypot(a[e] * factor), of_b.hypot(b[e]));
+                    let (size, ratio) = (a[e].abs().ln() + b[e].abs().ln(), (b[e] / a[e]).ln());
+                    if (is_open(into) || is_open(from)) && size.is_finite() && ratio.is_finite() {
+                        make_room(WHAT, &mut ways, 1)?;
+                        ways.push(Way { size, into, from, ratio });
                     }
                 }
             }
-            for (factor, (of_a, of_b)) in factors.iter_mut().zip(squares) {
-                let found = of_a / of_b;
-                if *factor == 0.0 && found > 0.0 && found.is_finite() {
-                    *factor = found;
-                }
+        }
+        sort_by(&mut ways, |a, b| b.size.total_cmp(&a.size));
+        ways.iter().for_each(|way| known.connect(way));
+        for class in 0..factors.len() {
+            if factors[class] == 0.0 {
+                let (_, potential) = known.root(class);
+                factors[class] = potential.exp();
             }
         }
-        factors.iter_mut().filter(|factor| **factor == 0.0).for_each(|factor| *factor = 1.0);
         Ok(())
+    }
+}
+
+/// A weight that neither vector has as 0: between the logarithms of two classes' factors lies that of its ratio.
+struct Way {
+    size: f64,
+    into: u32,
+    from: u32,
+    ratio: f64,
+}
+
+/// Logarithms of factors, relative to each other where they are connected (union-find).
+struct Potentials {
+    /// What each class is relative to, and by how much; a root is so to itself.
+    parents: Vec<(usize, f64)>,
+}
+
+impl Potentials {
+    /// Factors that are not 0 are known, and so relative to class 0.
+    fn new(factors: &[f64]) -> Result<Self> {
+        let known = |(class, &factor): (usize, &f64)| if factor == 0.0 { (class, 0.0) } else { (0, factor.ln()) };
+        Ok(Self { parents: collected(WHAT, factors.iter().enumerate().map(known))? })
+    }
+
+    /// The root of a class, and its logarithm relative to that.
+    fn root(&mut self, class: usize) -> (usize, f64) {
+        let (mut at, mut whole) = (class, 0.0);
+        while self.parents[at].0 != at {
+            let (parent, potential) = self.parents[at];
+            // On the way each is put nearer to the root.
+            let (above, more) = self.parents[parent];
+            if above != parent {
+                self.parents[at] = (above, potential + more);
+            }
+            (at, whole) = (self.parents[at].0, whole + self.parents[at].1);
+        }
+        (at, whole)
+    }
+
+    fn connect(&mut self, way: &Way) {
+        let [(into, of_into), (from, of_from)] = [way.into, way.from].map(|class| self.root(class as usize));
+        // ln f_into − ln f_from is to be the ratio's; class 0 stays a root.
+        let gap = way.ratio + of_from - of_into;
+        match (into == from, into == 0) {
+            (true, _) => {}
+            (false, false) => self.parents[into] = (from, gap),
+            (false, true) => self.parents[from] = (into, -gap),
+        }
     }
 }
