@@ -16,6 +16,7 @@ extern crate self as isoflat;
 
 #[cfg(computes)]
 pub mod cli;
+mod components;
 #[cfg(computes)]
 pub mod control;
 pub mod data;

@@ -61,8 +61,8 @@ pub struct Balancing {
     pub squared_norm_before: f64,
     /// Σ θ² now.
     pub squared_norm: f64,
-    /// Is it the least? Not where nodes have weights on one side alone: they keep their factor, and the norm falls without an end as those
-    /// weights are made small.
+    /// Is it the least? Not where weights lie on no way through the network that others close, from what is fixed (inputs, biases, outputs)
+    /// back to it: as they are made small the norm falls without an end. Nodes with weights on one side alone keep their factor.
     pub attained: bool,
     /// Sweeps over the nodes.
     pub sweeps: usize,
@@ -121,8 +121,7 @@ pub async fn balance(
         }
         sweeps += 1;
     }
-    let is_one_sided = |node: u32| (sums.incoming(node, &mu) > 0.0) != (sums.outgoing(node, &mu) > 0.0);
-    let attained = !(1..count as u32).any(is_one_sided);
+    let attained = sums.has_minimum(count)?;
     mu.iter_mut().for_each(|mu| *mu = mu.sqrt());
     let transformation = match kind {
         Balance::Nodewise => Transformation::Nodewise { factors: nodes.in_lists(&mu)? },

@@ -1,7 +1,8 @@
 //! The squared norm of a network's parameters as a function of the factors of its nodes, or of its tensors: what balancing makes least.
 
+use crate::components::strongly_connected;
 use crate::error::Result;
-use crate::memory::{collected, copied, zeros};
+use crate::memory::{collected, copied, room, zeros};
 use crate::network::ParametricLayer;
 use crate::symmetry::{Nodes, ZEROS, factor};
 
@@ -21,6 +22,19 @@ pub(super) struct Squares {
 }
 
 impl Squares {
+    /// The factors of each term that is not 0 and that they change: the one that it falls with, and the one that it grows with. What nothing
+    /// changes has the factor 0.
+    fn ways(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let fixed = |factor: u32| if factor == ZEROS { 0 } else { factor };
+        let of_row = move |row: usize| {
+            let units = &self.units[self.first[row]..];
+            let weights = self.weights[row * self.each..][..self.each].iter().zip(units).map(|(w, &unit)| (*w, unit));
+            let all = weights.chain([(self.biases[row], 0)]).filter(|(square, _)| *square > 0.0);
+            all.map(move |(_, unit)| [fixed(unit), fixed(self.rows[row])])
+        };
+        (0..self.rows.len()).flat_map(of_row).filter(|[from, to]| from != to)
+    }
+
     /// In units of `unit`², a power of two of the size of the largest parameter; a factor a node.
     pub fn by_node(layer: &ParametricLayer, l: usize, nodes: &Nodes, parameters: &[f64], unit: f64) -> Result<Self> {
         let square = |values: &[f64]| values.iter().map(|w| (w / unit) * (w / unit)).sum::<f64>();
@@ -95,6 +109,17 @@ impl Sums {
         let rows = Places::of(count, layers.iter().map(|layer| &layer.rows))?;
         let units = Places::of(count, layers.iter().map(|layer| &layer.units))?;
         Ok(Self { layers, rows, units })
+    }
+
+    /// Has the sum a minimum? A term that lies on no circle of terms can be made as small as one likes at the cost of nothing.
+    ///
+    /// # Errors
+    /// `TooLarge`.
+    pub fn has_minimum(&self, count: usize) -> Result<bool> {
+        let mut ways = room(WHAT, self.layers.iter().map(|layer| layer.ways().count()).sum())?;
+        ways.extend(self.layers.iter().flat_map(Squares::ways));
+        let (component, _) = strongly_connected(count, ways.iter().copied())?;
+        Ok(ways.iter().all(|[from, to]| component[*from as usize] == component[*to as usize]))
     }
 
     /// Of the terms with one μ, the sum of those that grow with it, over μ. A weight that it multiplies and divides does neither.

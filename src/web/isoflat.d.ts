@@ -884,8 +884,8 @@ export interface Balanced {
   squaredNormBefore: number;
   squaredNorm: number;
   /**
-   * Is that the least norm? Not where units have weights on one side alone, incoming or outgoing: they keep their factor, and the norm falls
-   * without an end as those weights are made small.
+   * Is that the least norm? Not where units have weights on one side alone, incoming or outgoing (they keep their factor), nor where all that
+   * a part of the network gives goes through weights that are 0: the norm falls without an end as the weights that lead there are made small.
    */
   attained: boolean;
   /** How often it went through all factors. */

@@ -105,6 +105,19 @@ fn dead_units_and_faults() {
     let Transformation::Nodewise { factors } = &found.transformation else { panic!("a node-wise map") };
     assert_eq!(factors[0][0], 1.0);
 
+    // A residual network whose last layer is 0: what comes before it falls as its units are made small, and never gets to an end.
+    let layers = r#"[{"type": "dense", "units": 2, "bias": false}, {"type": "relu", "name": "r"},
+        {"type": "dense", "units": 2, "bias": false, "name": "b"}, {"type": "add", "from": ["r", "b"]},
+        {"type": "dense", "units": 1, "bias": false}]"#;
+    let residual = Network::from_json(&format!(r#"{{"input": [2], "layers": {layers}}}"#)).expect("a network");
+    let mut theta = [1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 2.0, 1.0, 0.0, 0.0];
+    for kind in [Balance::Layerwise, Balance::Nodewise] {
+        let found = balanced(&residual, &theta, kind);
+        assert!(!found.attained && found.squared_norm <= found.squared_norm_before, "{kind:?}: {found:?}");
+    }
+    theta[9] = 1e-3;
+    assert!(balanced(&residual, &theta, Balance::Layerwise).attained);
+
     let code = |network: &Network, parameters: &[f64], options: BalanceOptions, control: &Control<'_>| {
         pollster::block_on(balance(network, parameters, Balance::Nodewise, &options, control))
             .expect_err("a fault")

@@ -7,6 +7,7 @@
 //! it is attained if there are no other terms.
 
 use super::{Term, Terms};
+use crate::components::strongly_connected;
 use crate::error::Result;
 use crate::measure::Tendency;
 use crate::memory::{filled, room, zeros};
@@ -114,65 +115,9 @@ pub(super) fn weight(logarithms: &[f64], term: &Term) -> f64 {
     term.share * half * half
 }
 
-/// The strongly connected component of every factor, and how many there are (Tarjan 1972, without recursion).
+/// The strongly connected component of every factor, and how many there are.
 fn components(terms: &Terms) -> Result<(Vec<u32>, usize)> {
-    let count = terms.count;
-    let mut starts: Vec<usize> = zeros(WHAT, count + 1)?;
-    terms.list.iter().for_each(|term| starts[term.column as usize + 1] += 1);
-    for node in 0..count {
-        starts[node + 1] += starts[node];
-    }
-    let mut next: Vec<usize> = crate::memory::copied(WHAT, &starts[..count])?;
-    let mut rows: Vec<u32> = zeros(WHAT, terms.list.len())?;
-    for term in &terms.list {
-        let place = &mut next[term.column as usize];
-        rows[*place] = term.row;
-        *place += 1;
-    }
-    next.copy_from_slice(&starts[..count]);
-
-    let mut component = filled(WHAT, NONE, count)?;
-    // From 1 in the order in which nodes are found, and the earliest that is reached from each.
-    let (mut found, mut earliest): (Vec<u32>, Vec<u32>) = (zeros(WHAT, count)?, zeros(WHAT, count)?);
-    let (mut open, mut way): (Vec<u32>, Vec<u32>) = (room(WHAT, count)?, room(WHAT, count)?);
-    let (mut seen, mut number) = (0, 0);
-    for start in 0..count as u32 {
-        if found[start as usize] == 0 {
-            way.push(start);
-        }
-        while let Some(&node) = way.last() {
-            let at = node as usize;
-            if found[at] == 0 {
-                seen += 1;
-                (found[at], earliest[at]) = (seen, seen);
-                open.push(node);
-            }
-            if next[at] < starts[at + 1] {
-                let row = rows[next[at]] as usize;
-                next[at] += 1;
-                if found[row] == 0 {
-                    way.push(row as u32);
-                } else if component[row] == NONE {
-                    earliest[at] = earliest[at].min(found[row]);
-                }
-                continue;
-            }
-            way.pop();
-            if earliest[at] == found[at] {
-                while let Some(member) = open.pop() {
-                    component[member as usize] = number;
-                    if member == node {
-                        break;
-                    }
-                }
-                number += 1;
-            }
-            if let Some(&before) = way.last() {
-                earliest[before as usize] = earliest[before as usize].min(earliest[at]);
-            }
-        }
-    }
-    Ok((component, number as usize))
+    strongly_connected(terms.count, terms.list.iter().map(|term| [term.column, term.row]))
 }
 
 #[cfg(test)]

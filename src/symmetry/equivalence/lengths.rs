@@ -116,11 +116,8 @@ impl Classes {
         }
         sort_by(&mut ways, |a, b| b.size.total_cmp(&a.size));
         ways.iter().for_each(|way| known.connect(way));
-        for class in 0..factors.len() {
-            if factors[class] == 0.0 {
-                let (_, potential) = known.root(class);
-                factors[class] = potential.exp();
-            }
+        for (class, factor) in factors.iter_mut().enumerate().filter(|(_, factor)| **factor == 0.0) {
+            *factor = known.root(class).1.exp();
         }
         Ok(())
     }
