@@ -199,6 +199,9 @@ export async function checkNetworksKept(browser, url, check) {
     .click();
   await question.getByRole("button", { name: "Remove it" }).click();
   await card(second[0]).waitFor({ state: "detached" });
+  const focused = () =>
+    page.evaluate(() => document.activeElement?.closest("[data-stamp]")?.dataset.stamp ?? "nothing");
+  check("the focus is on the one beside it", (await focused()) !== "nothing", await focused());
   const left = await page.evaluate(
     () =>
       new Promise((resolve) => {

@@ -82,6 +82,14 @@ function gauge(
     ),
     html("span", { class: "values" }, ...values),
     html("span", { class: "scale", "aria-hidden": "true" }, way, mark(trained, "trained"), mark(bent, bentClass)),
-    html("span", { class: "verdict" }, verdict.text),
+    html("span", { class: "verdict" }, ...partsOf(verdict.text)),
   );
 }
+
+/** What commas part: each as a whole, or not at all where there is no room. */
+const partsOf = (text: string): HTMLElement[] =>
+  text
+    .split(", ")
+    .flatMap((part, index) =>
+      index === 0 ? [html("span", {}, part)] : [html("wbr", {}), html("span", {}, `, ${part}`)],
+    );

@@ -230,7 +230,13 @@ export class NetworksView {
       { text: "Keep it", value: false, isFirst: true },
     ];
     if (!(await ask(title, "Its weights and results go with it, for good.", answers, false))) return;
+    const rows = () => [...this.#place.querySelectorAll<HTMLElement>("[data-stamp]")];
+    const isOther = ({ dataset }: HTMLElement) => dataset.stamp !== entry.stamp;
+    const at = rows().findIndex((row) => !isOther(row));
     await this.app.shelf.remove(entry.stamp);
+    // What was pressed is gone: whoever has no mouse goes on beside it.
+    const left = rows().filter(isOther);
+    left[Math.min(at, left.length - 1)]?.querySelector<HTMLElement>("button, input")?.focus();
   }
 
   #beside(entries: Entry[]): Entry[] {
