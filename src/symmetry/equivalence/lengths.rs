@@ -1,7 +1,7 @@
 //! Lengths of what goes into each unit, or tensor, when all before it are divided by theirs: with them a rescaling's factors are ratios.
 
 use crate::error::{Result, ensure};
-use crate::memory::{collected, filled, make_room, zeros};
+use crate::memory::{collected, filled, room, zeros};
 use crate::network::{Network, ParametricLayer};
 use crate::numbers::norm;
 use crate::sorting::sort_by;
@@ -96,30 +96,43 @@ impl Classes {
     /// Factors of classes that nothing comes into, which are 0 here still: a weight w that is b's too says what a row's factor is by its
     /// column's. Of all weights the largest that connect classes are gone by; of those that are connected to no factor that is known one is 1.
     fn by_single_weights(&self, network: &Network, a: &[f64], b: &[f64], factors: &mut [f64]) -> Result<()> {
-        let is_open = |class: u32| factors.get(class as usize).is_some_and(|&factor| factor == 0.0);
-        let mut known = Potentials::new(factors)?;
-        let mut ways: Vec<Way> = Vec::new();
-        for (layer, (rows, units)) in network.layout().layers().iter().zip(&self.layers) {
-            for (row, &into) in rows.iter().enumerate() {
-                for column in 0..layer.inputs {
-                    // What is padded with has the factor 1, as class 0.
-                    let from = Some(units[layer.unit(row, column)]).filter(|&class| (class as usize) < self.count);
-                    let from = from.unwrap_or(0);
-                    let e = layer.weight.start + row * layer.inputs + column;
-                    let (size, ratio) = (a[e].abs().ln() + b[e].abs().ln(), (b[e] / a[e]).ln());
-                    if (is_open(into) || is_open(from)) && size.is_finite() && ratio.is_finite() {
-                        make_room(WHAT, &mut ways, 1)?;
-                        ways.push(Way { size, into, from, ratio });
-                    }
-                }
-            }
+        if !factors.contains(&0.0) {
+            return Ok(());
         }
-        sort_by(&mut ways, |a, b| b.size.total_cmp(&a.size));
+        let mut ways = room(WHAT, self.open_ways(network, a, b, factors).count())?;
+        ways.extend(self.open_ways(network, a, b, factors));
+        sort_by(&mut ways, |one, other| other.size.total_cmp(&one.size));
+        let mut known = Potentials::new(factors)?;
         ways.iter().for_each(|way| known.connect(way));
         for (class, factor) in factors.iter_mut().enumerate().filter(|(_, factor)| **factor == 0.0) {
             *factor = known.root(class).1.exp();
         }
         Ok(())
+    }
+
+    /// The weights that connect classes one of which has no factor yet.
+    fn open_ways<'a>(
+        &'a self,
+        network: &'a Network,
+        a: &'a [f64],
+        b: &'a [f64],
+        factors: &'a [f64],
+    ) -> impl Iterator<Item = Way> + 'a {
+        let is_open = |class: u32| factors.get(class as usize).is_some_and(|&factor| factor == 0.0);
+        network.layout().layers().iter().zip(&self.layers).flat_map(move |(layer, (rows, units))| {
+            (0..layer.outputs * layer.inputs).filter_map(move |at| {
+                let (row, column) = (at / layer.inputs, at % layer.inputs);
+                let (into, from) = (rows[row], units[layer.unit(row, column)]);
+                let [of_a, of_b] = [a, b].map(|of| of[layer.weight.start + at]);
+                if of_a == 0.0 || of_b == 0.0 || !(is_open(into) || is_open(from)) {
+                    return None;
+                }
+                // What is padded with has the factor 1, as class 0.
+                let from = if (from as usize) < self.count { from } else { 0 };
+                let (size, ratio) = (of_a.abs().ln() + of_b.abs().ln(), of_b.abs().ln() - of_a.abs().ln());
+                (of_a.signum() == of_b.signum()).then_some(Way { size, into, from, ratio })
+            })
+        })
     }
 }
 
