@@ -200,3 +200,53 @@ export async function checkNewVersion(browser, root, check) {
     site.end();
   }
 }
+
+/** A part that comes when it is opened, and cannot: the page says so, and has it once it is loaded again. */
+export async function checkNotFetched(browser, url, check) {
+  const lab = await Lab.open(browser, url, { rests: true });
+  const { page } = lab;
+  const context = page.context();
+  const message = page.locator('.message.error[data-code="not_fetched"]');
+  const again = message.getByRole("button", { name: "Load the page again" });
+  const open = (part) =>
+    page.evaluate((part) => {
+      location.hash = `#/${part}`;
+    }, part);
+  const stampOf = () => page.evaluate(() => window.isoflatLab.app.store.state.stamp);
+
+  const stamp = await stampOf();
+  await context.setOffline(true);
+  await open("spaces");
+  await message.waitFor();
+  const said = await message.innerText();
+  check("without a network a part is said to be missing", /part of the page could not be fetched/.test(said), said);
+  check("and nothing of the engine, which goes on", !/engine|Train/.test(said), said);
+  await again.click();
+  await message.getByText("There is no connection yet.").waitFor();
+  check("the page stays while there is none", (await stampOf()) === stamp);
+  await context.setOffline(false);
+  await open("train");
+  await open("spaces");
+  // Browsers that do not remember the failure have the part by now.
+  await again.or(page.locator("[data-tab=spaces] h2").first()).first().waitFor();
+  if (await again.isVisible()) await again.click();
+  await page.locator("[data-tab=spaces] h2").first().waitFor();
+  await loaded(page);
+  check("with the network the part is there", (await message.count()) === 0);
+  await lab.idle();
+  const back = await stampOf();
+  check("and the same network on the stage", back === stamp, `${back} after ${stamp}`);
+
+  // A build that has taken the place of this one has other names.
+  await context.route("**/gallery-*.css", (route) => route.fulfill({ status: 404 }));
+  await open("papers");
+  await message.waitFor();
+  check("a style sheet that is gone is said, too", (await page.locator("#gallery").innerText()) === "");
+  await context.unroute("**/gallery-*.css");
+  await open("train");
+  await open("papers");
+  await again.click();
+  await page.locator("#gallery .heading, #gallery details, #gallery table").first().waitFor();
+  check("and the part comes with it", (await message.count()) === 0);
+  lab.forgive(/Failed to load resource|ERR_INTERNET_DISCONNECTED/);
+}

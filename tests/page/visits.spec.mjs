@@ -19,7 +19,7 @@ import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, che
 import { checkLink } from "./links.mjs";
 import { checkMinute } from "./minute.mjs";
 import { checkNetworksKept, checkUndo } from "./networks.mjs";
-import { checkNewVersion, checkOffline } from "./offline.mjs";
+import { checkNewVersion, checkNotFetched, checkOffline } from "./offline.mjs";
 import { checkPhone } from "./phone.mjs";
 import { checkCitation, checkReport } from "./report.mjs";
 import { checkSpaces } from "./spaces.mjs";
@@ -71,6 +71,7 @@ const visits = {
   "Nothing moves while one drags": checkDragging,
   "On a phone": checkPhone,
   "Without a network": (browser, _, check) => checkOffline(browser, root, check),
+  "A part that is not fetched": checkNotFetched,
   "A new version": (browser, _, check) => checkNewVersion(browser, root, check),
   "A training that was stopped": checkStopped,
   "The way of a training": async (browser, url, check) =>

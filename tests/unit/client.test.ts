@@ -73,3 +73,15 @@ test("what fails fails at once", async () => {
   expect(counts()).toEqual([1, 0]);
   client.discard();
 });
+
+test("one that is not fetched is no engine that breaks", async () => {
+  const failing = (message?: string) => () => {
+    const worker = { terminate() {} } as unknown as Worker;
+    queueMicrotask(() => worker.onerror?.({ message } as ErrorEvent));
+    return worker;
+  };
+  const code = (message?: string) =>
+    new Client<Api, never>(() => {}, failing(message)).call((api) => api.work()).catch(({ code }) => code);
+  expect(await code()).toBe("not_fetched");
+  expect(await code("Uncaught TypeError")).toBe("unexpected");
+});

@@ -109,7 +109,10 @@ export class Client<Api = LabApi, Event = WorkerEvent> {
     this.#worker = worker;
     await new Promise<void>((resolve, reject) => {
       worker.onerror = (event) => {
-        const error = new LabError("unexpected", event.message || "the engine could not be loaded");
+        // A worker that is not fetched has nothing to say.
+        const error = event.message
+          ? new LabError("unexpected", event.message)
+          : new LabError("not_fetched", "the engine could not be fetched");
         reject(error);
         this.#broken(error);
       };

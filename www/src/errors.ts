@@ -29,6 +29,8 @@ const ADVICE: Partial<Record<Failure["code"], string>> = {
   crashed: "Choose a smaller network, fewer samples or fewer points, and try again.",
   gpu: "Try again, or choose the CPU at the top of the page.",
   download: "Check the connection and press Train again, or use random samples under Options.",
+  not_fetched:
+    "Check the connection, or see whether there is a newer version, by loading the page again: what is on it is kept, and comes back.",
   not_initialized: "Check the connection, then press Train, or load the page again.",
   unexpected: "The engine has been started anew. Press Train, or open the file again.",
 };

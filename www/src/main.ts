@@ -28,6 +28,7 @@ import { App } from "./app";
 import { beginning } from "./arrival/load";
 import { drawersInWorker } from "./charts/surface-in-worker";
 import { forgetColours } from "./dom";
+import { later } from "./later";
 import { Messages } from "./messages";
 import { idle, painted, ShortTasks } from "./moments";
 import { defineElements } from "./plots/elements";
@@ -80,6 +81,8 @@ const { link, isLinked, isKept } = Address.opening();
 // What takes longest to come is asked for first; it is drawn when the views are there.
 const first = beginning(isLinked);
 const app = new App(store, new Messages(place("messages")));
+// Drawings that come later have nobody else to say that they did not.
+window.addEventListener("vite:preloadError", ({ payload }) => app.messages.error(payload));
 window.isoflatLab = { app, loseDevice: () => app.loseDevice(), crash: () => app.crash(), kill: () => app.kill() };
 
 /** What parts are made of, by the first of them that is opened; those that are closed when there is time. */
@@ -105,9 +108,10 @@ const make = (part: string): void => {
   made?.();
 };
 /** A page of its own, nearly: it comes when it is first opened. */
+const spacesPart = later(() => import("./views/spaces"));
 let spaces: Promise<{ redraw: () => void } | undefined> | undefined;
 const openSpaces = (): void => {
-  spaces ??= import("./views/spaces")
+  spaces ??= spacesPart()
     .then(({ spacesView }) => spacesView(app))
     .catch((error: unknown) => {
       spaces = undefined;
@@ -116,12 +120,13 @@ const openSpaces = (): void => {
     });
 };
 /** So does what was run of the papers. */
+const galleryPart = later(() => import("./views/gallery"));
 let hasGallery = false;
 const openGallery = async (): Promise<void> => {
   if (hasGallery) return;
   hasGallery = true;
   try {
-    const { galleryView } = await import("./views/gallery");
+    const { galleryView } = await galleryPart();
     galleryView(app, within(place("papers"))("div", "gallery"));
   } catch (error) {
     hasGallery = false;

@@ -3,6 +3,7 @@
 import { html } from "./dom";
 import { advice, LabError } from "./errors";
 import { sentence } from "./format";
+import { canReload, isNotFetched } from "./later";
 
 export class Messages {
   #code: LabError["code"] | null = null;
@@ -17,6 +18,8 @@ export class Messages {
 
   /** What is shown, for `clear`. */
   error(error: unknown): Element {
+    if (isNotFetched(error))
+      return this.error(new LabError("not_fetched", "this part of the page could not be fetched"));
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof LabError ? error.code : "unexpected";
     return this.#show("error", sentence(message), advice(code, message), code);
@@ -39,10 +42,23 @@ export class Messages {
     const close = html("button", { type: "button", class: "quiet", "aria-label": "Dismiss" }, "✕");
     const symbol = html("span", { class: "symbol", "aria-hidden": "true" }, kind === "error" ? "!" : "i");
     const body = html("div", {}, html("strong", {}, text), detail && html("p", {}, detail));
+    if (code === "not_fetched") body.append(reloading());
     const message = html("div", { class: `message ${kind}`, "data-code": code }, symbol, body, close);
     close.addEventListener("click", () => this.clear());
     this.region.replaceChildren(message);
     this.#shown = message;
     return message;
   }
+}
+
+/** The page anew, once there is one. */
+function reloading(): HTMLElement {
+  const button = html("button", { type: "button" }, "Load the page again");
+  const said = html("span", { class: "note", role: "status" });
+  button.addEventListener("click", async () => {
+    said.textContent = "";
+    if (await canReload()) location.reload();
+    else said.textContent = "There is no connection yet.";
+  });
+  return html("p", { class: "row wrap" }, button, said);
 }

@@ -61,8 +61,7 @@ export function tablesView(app: App): void {
 /** Without them their column stays empty, and the gallery says why. */
 async function fetchStored(draw: () => void): Promise<void> {
   if (stored) return;
-  const { resultsOf } = await import("../gallery/results");
-  stored = await resultsOf("tables").catch(() => null);
+  stored = await import("../gallery/results").then(({ resultsOf }) => resultsOf("tables")).catch(() => null);
   if (stored) draw();
 }
 

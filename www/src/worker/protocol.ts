@@ -450,7 +450,8 @@ export interface EngineStart {
   note?: string;
 }
 
-export type LabFailureCode = "download" | "not_possible" | "aborted" | "crashed";
+/** `download`: of data. `not_fetched`: of a piece of the page itself. */
+export type LabFailureCode = "download" | "not_fetched" | "not_possible" | "aborted" | "crashed";
 
 /** What goes wrong in the lab's own part of the worker. */
 export class LabFailure extends Error {
