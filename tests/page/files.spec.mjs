@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { npy } from "../npy.mjs";
 import { test as base, root } from "./fixtures.mjs";
+import { Lab } from "./lab.mjs";
 
 const MINUTE = 60_000;
 
@@ -24,6 +25,10 @@ const MODELS = [
     expects: /TensorFlow\.js/,
   },
 ];
+
+/** Eight by eight pixels. */
+const PHOTO =
+  "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAJklEQVR4nGNgkLOJqpi25dIHPh2vjLYlhx78k7GKKJuyiWFoSQAAC7Vawc6Hrt0AAAAASUVORK5CYII=";
 
 /** A safetensors file of ones. */
 function safetensors(tensors) {
@@ -136,6 +141,46 @@ test("Every format", async ({ check, choose, lab, says }) => {
     await lab.idle();
     const isAsked = /drop the data/.test(await lab.text("#opened-figures"));
     check(`${name} opens, and its data are asked for`, isAsked, await lab.text("#opened-summary"));
+  }
+});
+
+test("Data by mistake, and then the right files", async ({ browser, check, little }) => {
+  const mimeType = "application/octet-stream";
+  const photo = { name: "photo.png", mimeType, buffer: Buffer.from(PHOTO, "base64") };
+  const model = { name: "mlp.onnx", mimeType, buffer: readFileSync(fixture("onnx/mlp.onnx")) };
+  const rows = Array.from({ length: 6 }, (_, i) =>
+    [1, 2, 3, 4, 5]
+      .map((x) => Math.sin(x * i))
+      .concat(i % 3)
+      .join(","),
+  );
+  const data = { name: "rows.csv", mimeType, buffer: Buffer.from(["a,b,c,d,e,label", ...rows].join("\n")) };
+  for (const drops of [
+    [[photo], [model, data]],
+    [[photo], [model], [data]],
+    [[photo], [data], [model]],
+  ]) {
+    const lab = await Lab.open(browser, little, { rests: true });
+    const { page } = lab;
+    const way = drops.map((files) => files.map(({ name }) => name).join(" and ")).join(", then ");
+    for (const [i, files] of drops.entries()) {
+      // Each is taken before the next one comes.
+      const seen = await page.evaluate(() => window.isoflatLab.app.store.state.opened);
+      await lab.dropFiles(files);
+      if (files.includes(model)) await page.waitForFunction(() => window.isoflatLab.app.store.state.opened !== null);
+      else if (i < drops.length - 1) await page.getByText("These are data").waitFor();
+      if (files[0] === data && i === 1 && !seen) {
+        const said = await lab.text(".message.error");
+        check("what is kept for a model is named", /kept for it are photo\.png, rows\.csv/.test(said), said);
+      }
+    }
+    await page.waitForFunction(() =>
+      /on 6 samples from rows\.csv/.test(document.querySelector("#opened-figures").textContent),
+    );
+    const notes = await lab.text("#opened-notes");
+    check(`${way}: they open, and what is not used is said`, /^photo\.png was given before/m.test(notes), notes);
+    check("with no error", (await lab.count(".message.error")) === 0);
+    await lab.close();
   }
 });
 

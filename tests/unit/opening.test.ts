@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { filesOf, foldersOf, notOpened, Openings } from "../../www/src/openings";
 import { forPage, ofFile } from "../../www/src/worker/faults";
 import { type Fold, withoutBatchNorm } from "../../www/src/worker/fold";
-import { type Given, onTop } from "../../www/src/worker/given";
+import { type Given, onTop, withoutOldest } from "../../www/src/worker/given";
 import { LabFailure } from "../../www/src/worker/protocol";
 
 const named = (...names: string[]) => names.map((name) => ({ name }));
 const names = (files: { name: string }[]): string[] => files.map(({ name }) => name);
-const NOTHING: Given<{ name: string }> = { model: [], data: [], unused: [] };
+const NOTHING: Given<{ name: string }> = { model: [], data: [], waited: [], unused: [] };
 
 describe("files that come one after the other", () => {
   const drop = (before: typeof NOTHING, model: string[], data: string[], isIncomplete = false) =>
@@ -26,6 +26,26 @@ describe("files that come one after the other", () => {
     const open = drop(NOTHING, ["net.onnx"], ["old.npz"]);
     expect(said(drop(open, [], ["new.npz"]))).toEqual([["net.onnx"], ["new.npz"], 0]);
     expect(said(drop(open, ["other.onnx"], []))).toEqual([["other.onnx"], [], 0]);
+  });
+
+  test("data that waited are not used where the model comes with others, which is said", () => {
+    const waiting = drop(NOTHING, [], ["photo.png"]);
+    const both = drop(waiting, ["net.onnx"], ["table.csv"]);
+    expect(said(both)).toEqual([["net.onnx"], ["table.csv"], 1]);
+    expect(both.unused[0]).toMatch(/^photo\.png was given before, and is not used/);
+    expect(drop(waiting, ["net.onnx"], ["photo.png"]).unused).toEqual([]);
+  });
+
+  test("those that waited longest are let go of first, until none is left", () => {
+    const waiting = drop(drop(drop(NOTHING, [], ["photo.png"]), [], ["x.npy", "y.npy"]), ["net.onnx"], []);
+    const one = withoutOldest(waiting, "no such images");
+    expect(one && said(one)).toEqual([["net.onnx"], ["x.npy", "y.npy"], 1]);
+    expect(one?.unused).toEqual(["photo.png was given before, and is not used: no such images"]);
+    const none = one && withoutOldest(one, "too few");
+    expect(none?.unused[1]).toBe("x.npy, y.npy were given before, and are not used: too few");
+    expect(none && [none.data, withoutOldest(none, "")]).toEqual([[], null]);
+    const open = drop(waiting, [], ["new.npz"]);
+    expect(withoutOldest(open, "data of a model that is open are what they are")).toBeNull();
   });
 
   test("a part of a model that another replaces is named", () => {

@@ -15,7 +15,7 @@ import {
 } from "isoflat";
 import { forPage, ofFile } from "./faults";
 import { type Fold, type Folded, withoutBatchNorm } from "./fold";
-import { type Given, onTop } from "./given";
+import { type Came, type Given, listed, onTop, withoutOldest } from "./given";
 import { imageShape, imagesOf } from "./images";
 import type { Mnist } from "./mnist";
 import { type DataSummary, LabFailure, type LayerCheck, type OpenChoice } from "./protocol";
@@ -47,7 +47,7 @@ const MNIST_MEAN = 0.1307;
 const MNIST_DEVIATION = 0.3081;
 
 export class Files {
-  #given: Given<File> = { model: [], data: [], unused: [] };
+  #given: Given<File> = { model: [], data: [], waited: [], unused: [] };
   /** Of those of the model that have batch normalisations, what they are without. */
   readonly #folded = new WeakMap<File, Promise<Folded>>();
   /** Do the model's files make no network by themselves? */
@@ -71,7 +71,7 @@ export class Files {
 
   /** Files that were here before. */
   restore({ model, data }: { model: File[]; data: File[] }): void {
-    this.#given = { model, data, unused: [] };
+    this.#given = { model, data, waited: [], unused: [] };
   }
 
   /**
@@ -79,21 +79,20 @@ export class Files {
    * files that they replace.
    */
   async add(files: File[], choice: OpenChoice): Promise<OpenChoice> {
-    const { files: folded } = await this.#fold(files);
-    const sorted = await sortFiles(folded).catch((error: unknown) => {
+    const came = await this.#sort(files).catch((error: unknown) => {
       throw ofFile(error);
     });
-    const of = (indices: number[]) => indices.flatMap((index) => files[index] ?? []);
-    const came = { model: of(sorted.model), data: of(sorted.data) };
     this.#given = onTop(this.#given, this.#isIncomplete, came);
     if (this.#given.model.length === 0) {
-      throw new LabFailure("not_possible", "these are data: drop the model that they are for, too");
+      const { data, waited } = this.#given;
+      const kept = waited.length > 1 ? `; kept for it are ${listed(data.map(({ name }) => name))}` : "";
+      throw new LabFailure("not_possible", `these are data: drop the model that they are for, too${kept}`);
     }
     const { network, normalization, split } = choice;
-    const hasData = sorted.data.length > 0;
+    const hasData = came.data.length > 0;
     return {
       ...choice,
-      network: sorted.model.length > 0 ? "" : network,
+      network: came.model.length > 0 ? "" : network,
       normalization: hasData ? "" : normalization,
       split: hasData ? "" : split,
     };
@@ -103,7 +102,7 @@ export class Files {
   async read(choice: OpenChoice): Promise<Opening> {
     this.#isIncomplete = false;
     const { files, notes: before } = await this.#fold(this.#given.model);
-    const { opened, found } = await this.#fitting(files, choice);
+    const { opened, found } = await this.#fittingLast(files, choice);
     const { network, parameters, format, notes } = opened;
     const name = opened.name ?? this.#given.model[0]?.name ?? "a model";
     const { problem, from, notes: more } = found;
@@ -120,6 +119,35 @@ export class Files {
       layers,
       opened,
     };
+  }
+
+  async #sort(files: File[]): Promise<Came<File>> {
+    const { files: folded } = await this.#fold(files);
+    const sorted = await sortFiles(folded);
+    const of = (indices: number[]) => indices.flatMap((index) => files[index] ?? []);
+    return { model: of(sorted.model), data: of(sorted.data) };
+  }
+
+  /** Data that waited for the model, and are not for it, are let go of: what came last is what a person means. */
+  async #fittingLast(files: File[], choice: OpenChoice): Promise<Fitting> {
+    const given = this.#given;
+    let first: unknown;
+    for (;;) {
+      try {
+        const fitting = await this.#fitting(files, choice);
+        // From now on they are the model's as any others.
+        this.#given = { ...this.#given, waited: [] };
+        return fitting;
+      } catch (error) {
+        first ??= error;
+        const left = isOfData(error) ? withoutOldest(this.#given, (first as Error).message) : null;
+        if (!left) {
+          this.#given = given;
+          throw first;
+        }
+        this.#given = left;
+      }
+    }
   }
 
   /** The model of these files, and what there is of data for it. */
@@ -288,6 +316,9 @@ interface Found {
   from: string;
   notes: string[];
 }
+
+/** What may be otherwise with other data. */
+const isOfData = (error: unknown): boolean => isRefusal(error) || error instanceof LabFailure;
 
 /** A name that is no preset's is refused by its own words. */
 function networkOf(text: string): Network | PresetName {
