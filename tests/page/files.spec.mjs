@@ -184,6 +184,29 @@ test("Data by mistake, and then the right files", async ({ browser, check, littl
   }
 });
 
+test("Files of one model that come one after the other", async ({ browser, check, little }) => {
+  const shards = [1, 2, 3].map((shard) => `tfjs/lenet-group1-shard${shard}of3.bin`);
+  for (const drops of [
+    ["onnx/external.onnx", "onnx/external.onnx.data"],
+    ["onnx/external.onnx.data", "onnx/external.onnx"],
+    ["tfjs/lenet.json", ...shards],
+    [...shards, "tfjs/lenet.json"],
+  ]) {
+    const lab = await Lab.open(browser, little, { rests: true });
+    const { page } = lab;
+    const input = page.locator("#open-input");
+    for (const file of drops.slice(0, -1)) {
+      await page.evaluate(() => window.isoflatLab.app.messages.clear());
+      await input.setInputFiles(fixture(file));
+      await page.locator(".message.error, #opened-fault:not([hidden])").first().waitFor();
+    }
+    await input.setInputFiles(fixture(drops.at(-1)));
+    await page.waitForFunction(() => /parameters/.test(document.querySelector("#opened-summary").textContent));
+    check(`${drops[0]} first: they are put together`, (await lab.count(".message.error")) === 0);
+    await lab.close();
+  }
+});
+
 test("What weights do not tell, layer by layer", async ({ check, choose, lab, says }) => {
   const { page } = lab;
   await choose(["pytorch/zip.pt"]);

@@ -3,6 +3,7 @@ import { filesOf, foldersOf, notOpened, Openings } from "../../www/src/openings"
 import { forPage, ofFile } from "../../www/src/worker/faults";
 import { type Fold, withoutBatchNorm } from "../../www/src/worker/fold";
 import { type Given, onTop, withoutOldest } from "../../www/src/worker/given";
+import { Parts } from "../../www/src/worker/parts";
 import { LabFailure } from "../../www/src/worker/protocol";
 
 const named = (...names: string[]) => names.map((name) => ({ name }));
@@ -54,6 +55,55 @@ describe("files that come one after the other", () => {
     expect(names(model)).toEqual(["weights.pt"]);
     expect(unused).toEqual([expect.stringMatching(/^network\.json .*not used/)]);
     expect(drop(part, ["weights.pt", "network.json"], [], true).unused).toEqual([]);
+  });
+});
+
+describe("parts of one model that come one after the other", () => {
+  /** A graph names its weights, as ONNX does; weights of a shard say nothing without one, as TensorFlow.js has them. */
+  const parts = (graph: string, ...weights: string[]) =>
+    new Parts<{ name: string }>(
+      async (files) => {
+        for (const { name } of files) {
+          const has = (wanted: string) => files.some((file) => file.name === wanted);
+          if (name === "notes.txt") throw new Error("notes.txt: none of the formats");
+          if (name === graph && !weights.every(has)) throw new Error(`${graph}: open it together with its weights`);
+          if (name.includes("shard") && !has(graph)) throw new Error(`${name}: open them together with the model`);
+        }
+        const isData = ({ name }: { name: string }) => name.endsWith(".csv");
+        return { model: files.filter((file) => !isData(file)), data: files.filter(isData) };
+      },
+      async (model) => model.some(({ name }) => name === graph || name === "whole.onnx"),
+    );
+  const model = async (of: Parts<{ name: string }>, ...drop: string[]) =>
+    names((await of.sorted(named(...drop))).model).sort();
+
+  test("are put together when the last has come", async () => {
+    const onnx = parts("a.onnx", "a.onnx.data");
+    await expect(model(onnx, "a.onnx")).rejects.toThrow(/together with its weights/);
+    expect(await model(onnx, "a.onnx.data")).toEqual(["a.onnx", "a.onnx.data"]);
+    // Weights that are known as such are a model that is not complete.
+    const other = parts("a.onnx", "a.onnx.data");
+    expect(await model(other, "a.onnx.data")).toEqual(["a.onnx.data"]);
+    other.hold(named("a.onnx.data"));
+    expect(await model(other, "a.onnx")).toEqual(["a.onnx", "a.onnx.data"]);
+    for (const drops of [
+      ["model.json", "shard1", "shard2"],
+      ["shard2", "model.json", "shard1"],
+      ["shard2", "shard1", "model.json"],
+    ]) {
+      const shards = parts("model.json", "shard1", "shard2");
+      for (const drop of drops.slice(0, -1)) await expect(model(shards, drop)).rejects.toThrow(/together/);
+      expect(await model(shards, drops.at(-1) ?? "")).toEqual(["model.json", "shard1", "shard2"]);
+    }
+  });
+
+  test("are no matter to what is whole without them, nor to data, nor to a fault of another file", async () => {
+    const onnx = parts("a.onnx", "a.onnx.data");
+    await expect(model(onnx, "a.onnx")).rejects.toThrow();
+    await expect(model(onnx, "notes.txt")).rejects.toThrow(/none of the formats/);
+    expect(await model(onnx, "table.csv")).toEqual([]);
+    expect(await model(onnx, "whole.onnx")).toEqual(["whole.onnx"]);
+    expect(await model(onnx, "a.onnx.data")).toEqual(["a.onnx.data"]);
   });
 });
 

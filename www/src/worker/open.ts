@@ -18,6 +18,7 @@ import { type Fold, type Folded, withoutBatchNorm } from "./fold";
 import { type Came, type Given, listed, onTop, withoutOldest } from "./given";
 import { imageShape, imagesOf } from "./images";
 import type { Mnist } from "./mnist";
+import { Parts } from "./parts";
 import { type DataSummary, LabFailure, type LayerCheck, type OpenChoice } from "./protocol";
 
 /** What was opened, before the session has it. */
@@ -48,6 +49,10 @@ const MNIST_DEVIATION = 0.3081;
 
 export class Files {
   #given: Given<File> = { model: [], data: [], waited: [], unused: [] };
+  readonly #parts = new Parts<File>(
+    (files) => this.#sort(files),
+    (model) => this.#opens(model),
+  );
   /** Of those of the model that have batch normalisations, what they are without. */
   readonly #folded = new WeakMap<File, Promise<Folded>>();
   /** Do the model's files make no network by themselves? */
@@ -79,7 +84,7 @@ export class Files {
    * files that they replace.
    */
   async add(files: File[], choice: OpenChoice): Promise<OpenChoice> {
-    const came = await this.#sort(files).catch((error: unknown) => {
+    const came = await this.#parts.sorted(files).catch((error: unknown) => {
       throw ofFile(error);
     });
     this.#given = onTop(this.#given, this.#isIncomplete, came);
@@ -128,6 +133,16 @@ export class Files {
     return { model: of(sorted.model), data: of(sorted.data) };
   }
 
+  async #opens(model: File[]): Promise<boolean> {
+    try {
+      free(await openModel((await this.#fold(model)).files));
+      return true;
+    } catch (error) {
+      if (isRefusal(error)) return false;
+      throw error;
+    }
+  }
+
   /** Data that waited for the model, and are not for it, are let go of: what came last is what a person means. */
   async #fittingLast(files: File[], choice: OpenChoice): Promise<Fitting> {
     const given = this.#given;
@@ -163,6 +178,7 @@ export class Files {
       if (other) return other;
       if (opened) throw error;
       this.#isIncomplete = wantsNetwork(error);
+      if (this.#isIncomplete) this.#parts.hold(this.#given.model);
       throw wantsNetwork(error) ? new NetworkWanted(forPage(error.message)) : error;
     }
   }
