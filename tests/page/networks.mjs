@@ -13,6 +13,7 @@ async function text(download) {
 const state = (page, read) => page.evaluate(read);
 const stamp = (page) => state(page, () => window.isoflatLab.app.store.state.stamp);
 const decades = (page) => state(page, () => window.isoflatLab.app.store.state.sharpness.decades);
+const measured = (page) => state(page, () => window.isoflatLab.app.store.state.model?.measuredSamples);
 const norm = (page) =>
   state(page, () => window.isoflatLab.app.store.state.measures.trained.get("hessian.spectral_norm")?.value);
 
@@ -21,6 +22,36 @@ const slide = (page, decades) => page.locator("#sharpness").fill(String(decades)
 
 /** So long a choice rests before it is something to come back to. */
 const REST_MS = 900;
+
+/** Where an address has put the page is the first step, whichever part it opens, and what somebody follows later is a single one. */
+export async function checkLinksAsSteps(browser, url, check) {
+  const said = (page) =>
+    state(page, () => [window.isoflatLab.app.store.state.undo, window.isoflatLab.app.store.state.redo].join());
+  const shows = async (page) => `${await measured(page)} ${await decades(page)}`;
+  for (const part of ["train", "measures", "layers"]) {
+    const lab = await Lab.open(browser, `${url}#/${part}?measured=50&s=3`);
+    await lab.measuring(50);
+    await lab.idle();
+    await lab.page.waitForTimeout(REST_MS);
+    check(`nothing to undo where a link has opened ${part}`, (await said(lab.page)) === ",", await said(lab.page));
+    if (part !== "measures") {
+      await lab.close();
+      continue;
+    }
+    await lab.page.evaluate(() => {
+      location.hash = "#/measures?measured=400&s=2";
+    });
+    await lab.measuring(400);
+    await lab.idle();
+    await lab.page.waitForTimeout(REST_MS);
+    check("one that is followed later is a step", (await said(lab.page)) === "the bend,", await said(lab.page));
+    await lab.page.click("#undo");
+    await lab.idle();
+    check("which one press takes back", (await shows(lab.page)) === "50 3", await shows(lab.page));
+    check("and nothing before it", (await said(lab.page)) === ",the bend", await said(lab.page));
+    await lab.close();
+  }
+}
 
 export async function checkUndo(browser, url, check) {
   const lab = await Lab.open(browser, url);

@@ -18,7 +18,7 @@ import { checkGallery, checkQuick, checkQuickMinima } from "./gallery.mjs";
 import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
 import { checkLink } from "./links.mjs";
 import { checkMinute } from "./minute.mjs";
-import { checkNetworksKept, checkUndo } from "./networks.mjs";
+import { checkLinksAsSteps, checkNetworksKept, checkUndo } from "./networks.mjs";
 import { checkNewVersion, checkNotFetched, checkOffline } from "./offline.mjs";
 import { checkPhone } from "./phone.mjs";
 import { checkCitation, checkReport } from "./report.mjs";
@@ -46,6 +46,7 @@ const visits = {
   "A link on one's own": checkLinkOnOwn,
   "An opened model": checkOpenedKept,
   "Undo and redo": checkUndo,
+  "Links and Undo": checkLinksAsSteps,
   "Networks side by side": checkNetworksKept,
   "Parameter spaces": checkSpaces,
   "The papers, run again": checkGallery,
@@ -88,6 +89,7 @@ const WHOLE = new Set([
   "The stage alone",
   "Who draws the surfaces",
   "Links",
+  "Links and Undo",
   "Taken along",
   "What cannot be had",
   "Pause and continue",

@@ -128,6 +128,27 @@ describe("History", () => {
     expect(store.state.undo).toBeNull();
   });
 
+  test("passes what an address puts on the stage on its way", async () => {
+    const { store, history, rest } = begun({ stamp: null, ready: false });
+    store.set({ stamp: "a", ready: true });
+    const opened = history.passing();
+    rest();
+    store.set(sharp(1));
+    opened();
+    rest();
+    expect(store.state.undo).toBeNull();
+    store.set(sharp(2));
+    const followed = history.passing();
+    store.set({ stamp: "b" });
+    rest();
+    store.set(sharp(3));
+    followed();
+    followed();
+    rest();
+    await history.undo();
+    expect([store.state.stamp, store.state.sharpness.decades, store.state.undo]).toEqual(["a", 2, "the bend"]);
+  });
+
   test("forgets the way on when something else is done", async () => {
     const { store, history, rest } = begun();
     store.set(sharp(1));

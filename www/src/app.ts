@@ -116,6 +116,7 @@ export class App {
       stage: (job) => this.#onlyStage(job),
       complete: (job) => this.#everything(job),
       forget: () => this.#forget(),
+      passing: () => this.passing(),
     });
     this.asking = new Asking(this, {
       client: this.#client,
@@ -170,6 +171,11 @@ export class App {
 
   redo(): Promise<void> {
     return this.#history.redo();
+  }
+
+  /** What the page shows until what is returned is called is no step to come back to. */
+  passing(): () => void {
+    return this.#history.passing();
   }
 
   /** As soon as the step is on the stage; what is missing of it is computed then. */

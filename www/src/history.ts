@@ -49,6 +49,8 @@ export class History {
   /** What the steps were before those that the page is on its way to. */
   #before: Steps | null = null;
   #asked = 0;
+  /** Addresses that are being carried out. */
+  #passing = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `go` brings the page to a step. */
@@ -82,6 +84,23 @@ export class History {
     const target = future.at(-1);
     if (target)
       await this.#goTo({ past: present ? [...past, present] : past, present: target, future: future.slice(0, -1) });
+  }
+
+  /**
+   * From now on the page passes what is nothing to come back to, until what is returned is called: an address is carried out in several
+   * steps, and a worker may take longer for one of them than a choice has to rest.
+   */
+  passing(): () => void {
+    // Where nothing has rested yet, the page has only just been opened: by the address, say.
+    if (this.#steps.present) this.#note();
+    this.#passing++;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#passing--;
+      this.#later(true);
+    };
   }
 
   /** Steps of networks that are kept no longer are nothing to come back to; what is on the stage stays. */
@@ -126,7 +145,8 @@ export class History {
 
   #now(): Step | null {
     // While it starts the page moves by itself; on its way to a step it still shows the one before.
-    return this.store.state.task === "starting" || this.#before ? null : stepNow(this.store.state);
+    const isMoving = this.store.state.task === "starting" || this.#before !== null || this.#passing > 0;
+    return isMoving ? null : stepNow(this.store.state);
   }
 
   /** Is something on the page that is no step? */

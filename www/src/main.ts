@@ -202,6 +202,8 @@ themeView(() => {
   redraw();
 });
 show(tab);
+// What the part that it opens computes before it is followed takes longer than a choice has to rest.
+const passed = link ? app.passing() : () => {};
 // A link says where the twin is to be: nothing else moves it.
 const started = app.start(readModelChoice(), first, link ? async () => {} : guide);
 const address = new Address(
@@ -211,8 +213,10 @@ const address = new Address(
 );
 void started.then(async (isLatest) => {
   // Files that have come before, say: to open another network now would end that.
-  if (!isLatest && store.state.task === "starting") return;
-  if (link && !isKept(await first)) await address.follow(link);
+  const isOvertaken = !isLatest && store.state.task === "starting";
+  if (link && !isOvertaken && !isKept(await first)) void address.follow(link);
+  // From here on it says itself how long it is on its way.
+  passed();
 });
 address.begin();
 

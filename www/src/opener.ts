@@ -32,6 +32,8 @@ interface Page {
   complete: (job: Job) => Promise<void>;
   /** What is under way is of another network. */
   forget: () => void;
+  /** What the page shows until this is over is no step to come back to. */
+  passing: () => () => void;
 }
 
 export class Opener {
@@ -55,30 +57,38 @@ export class Opener {
    * the stage, and what follows from them is still to be computed.
    */
   async link(link: Link, shown: () => void): Promise<void> {
-    const { trained, measured, device, trainedOn } = link;
     const { stamp } = this.app.store.state;
     if (link.leavesStage) {
       if (link.spaces) this.app.store.set({ spaces: link.spaces });
       return shown();
     }
-    const isHere = !trained && stamp !== null && isArrival(stamp);
+    const isHere = !link.trained && stamp !== null && isArrival(stamp);
     if (!isHere && !(await this.app.mayGo())) return;
-    if (!(await this.#computeOn(trained ? (trainedOn ?? device) : device))) return;
-    this.app.store.set({ look: link.look, ...(link.spaces && { spaces: link.spaces }) });
+    const passed = this.page.passing();
     const put = (): void => {
       this.#put(link);
+      passed();
       shown();
     };
-    // At each step a person may have begun something else, which the next one would end.
-    if (trained) {
-      if (!(await this.#trainAgain(trained, link.landscape, put))) return;
-      if (trainedOn && this.#isOther(device) && !((await this.#computeOn(device)) && (await this.app.look()))) return;
-    } else {
-      if (!isHere && !(await this.#showArrival())) return;
-      if (!(await this.#showAs(measured ?? MODEL.measured, put))) return;
+    try {
+      if (!(await this.#carryOut(link, isHere, put))) return;
+    } finally {
+      passed();
     }
     await this.#ask(link);
-    this.#sayDevice(device);
+    this.#sayDevice(link.device);
+  }
+
+  /** Resolves to whether nothing else has been begun meanwhile, at each step of it: the next one would end that. */
+  async #carryOut(link: Link, isHere: boolean, put: () => void): Promise<boolean> {
+    const { trained, measured, device, trainedOn } = link;
+    if (!(await this.#computeOn(trained ? (trainedOn ?? device) : device))) return false;
+    this.app.store.set({ look: link.look, ...(link.spaces && { spaces: link.spaces }) });
+    if (trained) {
+      if (!(await this.#trainAgain(trained, link.landscape, put))) return false;
+      return !trainedOn || !this.#isOther(device) || ((await this.#computeOn(device)) && (await this.app.look()));
+    }
+    return (isHere || (await this.#showArrival())) && (await this.#showAs(measured ?? MODEL.measured, put));
   }
 
   /** The network that is there as an address has it, measured on so many samples. */
