@@ -270,7 +270,37 @@ export async function checkDiverged(browser, url, check) {
     "with as many epochs as it has",
     /\/ 2/.test(await lab.text("#r-epoch")) || (await lab.text("#r-epoch")) === "–",
   );
+  await checkAtOnce(lab, check);
   await lab.close();
+}
+
+/** Weights that are no numbers after the first steps: the same is said of them, and there is nothing to go on with. */
+async function checkAtOnce(lab, check) {
+  const { page } = lab;
+  const unfinished = () => page.evaluate(() => window.isoflatLab.app.store.state.unfinished);
+  for (const widths of [null, "5-4-3"]) {
+    await page.reload();
+    await page.waitForSelector("#badge:not([data-state=starting])");
+    await lab.idle();
+    if (widths) {
+      await lab.set("network", "widths");
+      await lab.set("widths", widths);
+    }
+    await lab.set("samples", 500);
+    await lab.set("epochs", 2);
+    await lab.set("learning-rate", 1e30);
+    await page.click("#train-button");
+    // It may be over at once, or ask first.
+    await page.waitForSelector("dialog.ask[open], .message.error[data-code=not_finite]");
+    const question = page.locator("dialog.ask");
+    if (await question.isVisible()) await question.getByText("Replace it").click();
+    await page.waitForSelector(".message.error[data-code=not_finite]");
+    await lab.idle();
+    const said = await lab.text(".message.error");
+    check("so does one that is at once", /training diverged/i.test(said) && !said.includes("file"), said);
+    const isOffered = (await page.isVisible("#continue-button")) || (await unfinished()) !== null;
+    check("and Continue is not offered", !isOffered, JSON.stringify(await unfinished()));
+  }
 }
 
 /** By how much the machine is slower now than it can be. */

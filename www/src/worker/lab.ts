@@ -8,6 +8,7 @@ import {
   type EigenResult,
   type EngineOptions,
   type InvarianceTable,
+  IsoflatError,
   type Landscape,
   type MeasureReport,
   type PetzkaReport,
@@ -77,7 +78,7 @@ import { Rows } from "./rows";
 import { saved } from "./save";
 import { Session } from "./session";
 import { deviceOf, Tables } from "./tables";
-import { TrainingRun } from "./training";
+import { divergence, TrainingRun } from "./training";
 import { epochsOf, recallUnfinished, type ToGoOn, UnfinishedRun } from "./unfinished";
 import type { Way } from "./way";
 
@@ -221,7 +222,12 @@ export class Lab implements LabApi {
         await kept?.begin(from?.way ?? [], from?.checkpoint ?? null);
       }
       // Stop keeps what was reached.
-      const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options);
+      const { parameters, stopped, epochs, checkpoint, way } = await run.on(engine, options).catch(async (error) => {
+        if (!(error instanceof IsoflatError) || error.code !== "not_finite") throw error;
+        // It would run away again, from any checkpoint and in the same way.
+        await kept?.end();
+        throw model.trained.every(Number.isFinite) ? divergence(error) : error;
+      });
       const { loss, accuracy } = await engine.evaluate(model.measured, parameters);
       // Stopped, it is somewhere within an epoch.
       const reached = stopped ? epochsOf(checkpoint) : epochs;

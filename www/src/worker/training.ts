@@ -2,7 +2,7 @@
 
 import type { Checkpoint, Engine, RunOptions, TrainResult } from "isoflat";
 import { optimizerOf } from "./options";
-import type { TrainChoice } from "./protocol";
+import { LabFailure, type TrainChoice } from "./protocol";
 import type { Session } from "./session";
 import { joined, snapshotsOf, type Way } from "./way";
 
@@ -13,6 +13,15 @@ const SHARE = 0.02;
 
 export interface Reached extends Pick<TrainResult, "parameters" | "stopped" | "epochs" | "checkpoint"> {
   way: Way;
+}
+
+/** What is no finite number after steps from weights that were: of weights the engine says only which, as of a file's. */
+export function divergence({ message }: Error): LabFailure {
+  const isSaid = message.includes("diverged");
+  return new LabFailure(
+    "not_finite",
+    isSaid ? message : "training diverged: its weights are no finite numbers any more",
+  );
 }
 
 export class TrainingRun {
