@@ -39,6 +39,56 @@ async function another(lab, url) {
   return other;
 }
 
+/** A training that runs in one tab is nothing that another one goes on with, until it has been stopped or its tab is gone. */
+export async function checkTrainingElsewhere(browser, url, check) {
+  const first = await Lab.open(browser, url, { rests: true });
+  const note = ({ page }) => page.locator("#unfinished-note").textContent();
+  const offers = ({ page }, isOffered) =>
+    page.waitForFunction(
+      (isOffered) => {
+        const { unfinished } = window.isoflatLab.app.store.state;
+        return unfinished !== null && document.querySelector("#continue-button").hidden !== isOffered;
+      },
+      isOffered,
+      { timeout: 20_000 },
+    );
+  await first.set("samples", 500);
+  await first.set("epochs", 10_000);
+  await first.page.click("#train-button");
+  await first.replace();
+  await first.page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.epoch >= 3);
+  const second = await another(first, url);
+  await second.page.waitForFunction(() => window.isoflatLab.app.store.state.unfinished !== null);
+  check(
+    "a training that runs in another tab is said to",
+    /in another tab/.test(await note(second)),
+    await note(second),
+  );
+  check("and Continue is not offered", await second.page.locator("#continue-button").isHidden());
+
+  await first.page.click("#stop-button");
+  await first.rest();
+  await offers(second, true);
+  check("once it is stopped there, it goes on here", /Continue goes on/.test(await note(second)), await note(second));
+  check("as in its own tab", await first.page.isVisible("#continue-button"), await note(first));
+
+  await second.page.click("#continue-button");
+  await second.replace();
+  await offers(first, false);
+  check("which the first tab hears of", /in another tab/.test(await note(first)), await note(first));
+  await second.page.close();
+  await offers(first, true);
+  check("and of its end, though the tab was closed", /Continue goes on/.test(await note(first)), await note(first));
+
+  const third = await another(first, url);
+  await third.set("epochs", 1);
+  await third.train();
+  await third.rest();
+  await first.page.waitForFunction(() => window.isoflatLab.app.store.state.unfinished === null);
+  check("what has come to its end there is offered nowhere", await first.page.locator("#unfinished-note").isHidden());
+  await first.close();
+}
+
 export async function checkTwoTabs(browser, url, check) {
   const first = await Lab.open(browser, url, { rests: true });
   await quick(first, 3);

@@ -15,7 +15,14 @@ import {
 import { checkFigures } from "./figures.mjs";
 import { root, test } from "./fixtures.mjs";
 import { checkGallery, checkQuick, checkQuickMinima } from "./gallery.mjs";
-import { checkLinkOnOwn, checkNewerBuild, checkNothingKept, checkOpenedKept, checkTwoTabs } from "./kept.mjs";
+import {
+  checkLinkOnOwn,
+  checkNewerBuild,
+  checkNothingKept,
+  checkOpenedKept,
+  checkTrainingElsewhere,
+  checkTwoTabs,
+} from "./kept.mjs";
 import { checkLink } from "./links.mjs";
 import { checkMinute } from "./minute.mjs";
 import { checkLinksAsSteps, checkNetworksKept, checkUndo } from "./networks.mjs";
@@ -41,6 +48,7 @@ const visits = {
   "What is kept": checkKept,
   "Ended at any moment": checkEnded,
   "Two tabs": checkTwoTabs,
+  "A training in another tab": checkTrainingElsewhere,
   "Nothing can be kept": checkNothingKept,
   "A newer build": checkNewerBuild,
   "A link on one's own": checkLinkOnOwn,

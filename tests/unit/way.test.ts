@@ -199,4 +199,5 @@ test("an unfinished training says how far it had come", () => {
   const of = { run: "1", choice, network: "784-10", history: [], stamp: null };
   expect(unfinishedSaid({ ...of, epochs: 3.4375 })).toContain("784-10 is at 3.4 of 8 epochs");
   expect(unfinishedSaid({ ...of, epochs: 0 })).toContain("just begun");
+  expect(unfinishedSaid({ ...of, epochs: 3, isElsewhere: true })).toMatch(/8 epochs.*in another tab/);
 });

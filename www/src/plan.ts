@@ -143,7 +143,7 @@ export const awaited = ({ asked, isWanted }: State): Scope => ({
 
 /** Is it a training that *Continue* goes on with? */
 export const isTrainingNext = ({ unfinished, training, stamp }: State): boolean =>
-  unfinished !== null && unfinished.stamp === stamp && training?.stopped === true;
+  unfinished !== null && !unfinished.isElsewhere && unfinished.stamp === stamp && training?.stopped === true;
 
 /** Where *Continue* goes on, in words. */
 export function goesOnWith(state: State): string {

@@ -47,7 +47,7 @@ export class Shelf {
   readonly #naming = new Set<Naming>();
   readonly #isRead: Promise<void>;
   readonly #needs = new Needs();
-  readonly #tellOthers = onChange(() => void this.#read());
+  readonly #tellOthers = onChange("networks", () => void this.#read());
 
   constructor(private readonly store: Store) {
     this.#isRead = this.#read(true);

@@ -55,7 +55,8 @@ export const NOT_KEPT = [
 ] as const;
 
 /** Of a training that can go on: what it is, and how far it has come. */
-export function unfinishedSaid({ network, epochs, choice }: Unfinished): string {
+export function unfinishedSaid({ network, epochs, choice, isElsewhere }: Unfinished): string {
+  if (isElsewhere) return `The training of ${network}, ${choice.epochs} epochs, is running in another tab.`;
   const at = epochs > 0 ? `is at ${epochsIn(epochs)} of ${choice.epochs} epochs` : "had only just begun";
   return `The training of ${network} ${at}: Continue goes on from there, and ends as it would have.`;
 }

@@ -5,6 +5,7 @@ import { noBend } from "./bends";
 import type { Client } from "./client";
 import { LabError } from "./errors";
 import type { Job } from "./jobs";
+import { onChange, runOver, runsAnywhere } from "./other-tabs";
 import { planOf, type Scope } from "./plan";
 import { CLEARED } from "./states";
 import type { Task } from "./store";
@@ -31,11 +32,15 @@ interface Page {
 export class Trainings {
   /** Told of a training that goes on, before it does. */
   goesOn: (from: Unfinished) => void = () => {};
+  /** Those of other tabs whose end is waited for. */
+  readonly #elsewhere = new Set<string>();
 
   constructor(
     private readonly app: App,
     private readonly page: Page,
-  ) {}
+  ) {
+    onChange("training", () => void this.read());
+  }
 
   /**
    * From the initialisation of `model`; from where it stands if a file is open. `put`: sets what else is on the stage, before what is
@@ -61,14 +66,14 @@ export class Trainings {
   async goOn(): Promise<void> {
     const { store } = this.app;
     const { unfinished: from, stamp } = store.state;
-    if (!from || !(stamp === from.stamp || (await this.app.mayGo()))) return;
+    if (!from || from.isElsewhere || !(stamp === from.stamp || (await this.app.mayGo()))) return;
     store.set({ unfinished: null });
     const body = async (job: Job): Promise<void> => {
       await this.page.startEngine();
       this.page.forget();
       const resumed = await this.page.client.call((lab) => lab.resume(from.run));
       if (!resumed?.model)
-        throw new LabError("not_possible", "this training is no longer kept: another was begun since");
+        throw new LabError("not_possible", "this training is no longer kept: it has ended, or another was begun since");
       const { opened, model, choice: modelChoice, training } = resumed;
       store.set({ ...CLEARED, opened, model, modelChoice, trainChoice: training, bend: noBend(model.depth) });
       this.goesOn(from);
@@ -78,11 +83,23 @@ export class Trainings {
     await this.read();
   }
 
-  /** What the worker has kept of a training that has come to no end. */
+  /** What a worker has kept of a training that has come to no end: this tab's, or another one's. */
   async read(): Promise<void> {
     const { store } = this.app;
     const found = await unfinished();
-    if (store.state.task !== "training" || store.state.training?.stopped) store.set({ unfinished: found });
+    const isElsewhere = found !== null && (await runsAnywhere(found.run));
+    if (isElsewhere) void this.#await(found.run);
+    if (store.state.task !== "training" || store.state.training?.stopped)
+      store.set({ unfinished: found && { ...found, isElsewhere } });
+  }
+
+  /** Looks again when another tab has come to the end of it, has stopped it, or is gone. */
+  async #await(run: string): Promise<void> {
+    if (this.#elsewhere.has(run)) return;
+    this.#elsewhere.add(run);
+    await runOver(run);
+    this.#elsewhere.delete(run);
+    await this.read();
   }
 
   async #run(

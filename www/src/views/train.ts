@@ -99,10 +99,11 @@ function continuing(app: App, chart: TrainingChart): void {
     const { unfinished, task } = app.store.state;
     const isOff = unfinished === null || task === "training";
     const hadFocus = document.activeElement === button;
-    button.hidden = isOff;
+    button.hidden = isOff || unfinished.isElsewhere === true;
     note.hidden = isOff;
     note.textContent = unfinished ? unfinishedSaid(unfinished) : "";
-    if (isOff && hadFocus) stop.focus({ preventScroll: true });
+    if (button.hidden && hadFocus)
+      (task === "training" ? stop : part("button", "train-button")).focus({ preventScroll: true });
   });
 }
 

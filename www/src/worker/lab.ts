@@ -210,7 +210,7 @@ export class Lab implements LabApi {
   /** `begin`: where it begins or goes on, for it to be kept; null where the browser is to keep nothing. */
   #train(choice: TrainChoice | undefined, begin: () => ToGoOn | null): Promise<Outcome<Trained>> {
     let [run, kept]: [TrainingRun?, UnfinishedRun?] = [];
-    return this.#session.run(async (engine, options) => {
+    const trained = this.#session.run(async (engine, options) => {
       if (!choice) throw new LabFailure("not_possible", "no training was broken off");
       const { model } = this.#session;
       // A device that was lost begins nothing anew.
@@ -245,6 +245,7 @@ export class Lab implements LabApi {
       else await kept?.end();
       return { summary, stamp, way: model.way?.length ?? 0 };
     });
+    return trained.finally(() => kept?.rest());
   }
 
   evaluate(): Promise<Outcome<{ loss: number; accuracy: number }>> {

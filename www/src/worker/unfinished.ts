@@ -2,6 +2,7 @@
 
 import type { Checkpoint } from "isoflat";
 import { transaction } from "../database";
+import { runs, tellOfTraining } from "../other-tabs";
 import type { Last } from "./last";
 import type { TrainChoice } from "./protocol";
 import type { Way, WayStep } from "./way";
@@ -19,6 +20,8 @@ export interface Unfinished {
   history: Checkpoint["history"];
   /** The network that Stop kept last on its way; null where it was not stopped, or nothing had the time to. */
   stamp: string | null;
+  /** Another tab runs it. Nothing of what is kept: the page finds out. */
+  isElsewhere?: boolean;
 }
 
 /** Whole epochs, with the part of the one that it is in. */
@@ -39,6 +42,7 @@ const WAY = (): IDBKeyRange => IDBKeyRange.bound("way ", "way ~");
 export class UnfinishedRun {
   readonly #run = `${Date.now()} ${Math.random()}`;
   #steps = new Set<number>();
+  #letGo = (): void => {};
 
   constructor(
     private readonly choice: TrainChoice,
@@ -50,6 +54,8 @@ export class UnfinishedRun {
 
   /** In the place of whatever was there. */
   async begin(way: Way, checkpoint: Checkpoint | null): Promise<void> {
+    // Before anybody can find it.
+    this.#letGo = runs(this.#run);
     await transaction("readwrite", (store) => {
       store("last").delete(WAY());
       for (const step of way) store("last").put(step, nameOf(step.step));
@@ -59,6 +65,12 @@ export class UnfinishedRun {
       return store("last").put(this.#said(checkpoint, this.stamp), SAID);
     });
     this.#steps = new Set(way.map(({ step }) => step));
+    tellOfTraining();
+  }
+
+  /** It does not run any more, and goes on in whichever tab wants it to. */
+  rest(): void {
+    this.#letGo();
   }
 
   async reach(checkpoint: Checkpoint, way: Way, stamp = this.stamp): Promise<void> {
