@@ -366,7 +366,8 @@ async function compute(lab, work) {
       boxes: () => dinh.boxes,
       ball: () => dinh.ball,
       table2: () => table2,
-      report: () => location.hash === "#/report",
+      // With what the address says beside it, once that is written.
+      report: () => location.hash.split("?")[0] === "#/report",
     };
     return task === "idle" && is[work]();
   };
@@ -375,9 +376,14 @@ async function compute(lab, work) {
     const { app } = window.isoflatLab;
     if (work === "spectrum") app.asking.setSpectrum({ ...app.store.state.spectrumChoice });
     if (["boxes", "ball"].includes(work)) app.store.set({ dinh: { ...app.store.state.dinh, [work]: null } });
+    // It may be over before anybody looks.
+    window.hasBegun = false;
+    app.store.watch(["task"], () => {
+      window.hasBegun ||= app.store.state.task !== "idle";
+    });
   }, work);
   await page.click(WORKS[work].press);
-  await page.waitForFunction(() => window.isoflatLab.app.store.state.task !== "idle");
+  await page.waitForFunction(() => window.hasBegun);
   await page.waitForFunction(isComputed, work, { timeout: 8 * MINUTE });
   // A report is a page of its own.
   if (work === "report") await page.click(".report-ways a");
