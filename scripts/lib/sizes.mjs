@@ -10,7 +10,7 @@ import { root } from "./process.mjs";
  * What makes one larger says why here, in the commit that does.
  */
 export const BUDGET = {
-  module: 1_120_000,
+  module: 1_130_000,
   "module, relaxed SIMD": 1_130_000,
   "module that reads files": 647_000,
   script: 38_000,
