@@ -12,18 +12,15 @@ const NONE: u32 = u32::MAX;
 ///
 /// # Errors
 /// `TooLarge`.
-pub(crate) fn strongly_connected(
-    count: usize,
-    edges: impl ExactSizeIterator<Item = [u32; 2]> + Clone,
-) -> Result<(Vec<u32>, usize)> {
+pub(crate) fn strongly_connected(count: usize, edges: &[[u32; 2]]) -> Result<(Vec<u32>, usize)> {
     let mut starts: Vec<usize> = zeros(WHAT, count + 1)?;
-    edges.clone().for_each(|[from, _]| starts[from as usize + 1] += 1);
+    edges.iter().for_each(|&[from, _]| starts[from as usize + 1] += 1);
     for node in 0..count {
         starts[node + 1] += starts[node];
     }
     let mut next: Vec<usize> = copied(WHAT, &starts[..count])?;
     let mut ends: Vec<u32> = zeros(WHAT, edges.len())?;
-    for [from, to] in edges {
+    for &[from, to] in edges {
         let place = &mut next[from as usize];
         ends[*place] = to;
         *place += 1;

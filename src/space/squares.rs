@@ -118,7 +118,7 @@ impl Sums {
     pub fn has_minimum(&self, count: usize) -> Result<bool> {
         let mut ways = room(WHAT, self.layers.iter().map(|layer| layer.ways().count()).sum())?;
         ways.extend(self.layers.iter().flat_map(Squares::ways));
-        let (component, _) = strongly_connected(count, ways.iter().copied())?;
+        let (component, _) = strongly_connected(count, &ways)?;
         Ok(ways.iter().all(|[from, to]| component[*from as usize] == component[*to as usize]))
     }
 

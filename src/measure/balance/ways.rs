@@ -10,7 +10,7 @@ use super::{Term, Terms};
 use crate::components::strongly_connected;
 use crate::error::Result;
 use crate::measure::Tendency;
-use crate::memory::{filled, room, zeros};
+use crate::memory::{collected, filled, room, zeros};
 use crate::sorting::sort_by_key;
 
 const WHAT: &str = "the components of a measure";
@@ -117,7 +117,8 @@ pub(super) fn weight(logarithms: &[f64], term: &Term) -> f64 {
 
 /// The strongly connected component of every factor, and how many there are.
 fn components(terms: &Terms) -> Result<(Vec<u32>, usize)> {
-    strongly_connected(terms.count, terms.list.iter().map(|term| [term.column, term.row]))
+    let edges = collected(WHAT, terms.list.iter().map(|term| [term.column, term.row]))?;
+    strongly_connected(terms.count, &edges)
 }
 
 #[cfg(test)]
