@@ -21,8 +21,11 @@ async function served(sendsPolicy, options, use) {
 export const test = base.extend({
   sendsPolicy: [false, { option: true, scope: "worker" }],
 
-  /** The page as it is. */
-  url: [async ({ sendsPolicy }, use) => served(sendsPolicy, {}, use), { scope: "worker" }],
+  /** Files of the page that a browser is to get otherwise. */
+  changed: [undefined, { option: true, scope: "worker" }],
+
+  /** The page as it is, but for those. */
+  url: [async ({ sendsPolicy, changed }, use) => served(sendsPolicy, { changed }, use), { scope: "worker" }],
 
   /** It opens with a smaller network: what is computed of it by itself is soon there, for what does not ask which numbers come. */
   little: [async ({ sendsPolicy }, use) => served(sendsPolicy, { arrival: littleArrival }, use), { scope: "worker" }],

@@ -26,8 +26,8 @@ const compressed = (folder) =>
       .map((path) => [path, gzipSync(readFileSync(path))]),
   );
 
-/** `arrival`: a folder with another network than the page's own to open with. */
-export function serve(folder, headers = {}, { compress = false, arrival } = {}) {
+/** `arrival`: a folder with another network than the page's own to open with. `changed`: other contents of some files, by their paths. */
+export function serve(folder, headers = {}, { compress = false, arrival, changed } = {}) {
   const ready = compress ? compressed(folder) : null;
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, "http://localhost").pathname);
@@ -38,7 +38,8 @@ export function serve(folder, headers = {}, { compress = false, arrival } = {}) 
     const type = TYPES[extname(file)] ?? "application/octet-stream";
     const encoding = compress ? { "Content-Encoding": "gzip" } : {};
     response.writeHead(200, { ...headers, ...encoding, "Content-Type": type });
-    if (ready) response.end(ready.get(file));
+    if (changed?.has(file)) response.end(changed.get(file));
+    else if (ready) response.end(ready.get(file));
     else readFile(file).then((bytes) => response.end(bytes));
   });
   return new Promise((resolve) => {
