@@ -8,7 +8,7 @@ use super::snapshots::Kept;
 use super::{Checkpoint, Epoch, Target, TrainOptions, Training};
 use crate::control::{Control, Progress};
 use crate::engine::{Engine, Evaluation, LoadedChart, Vector, ensure_number};
-use crate::error::{ErrorCode, Result, bail, ensure_finite};
+use crate::error::{ErrorCode, Result, bail, ensure};
 use crate::linalg::generator;
 use crate::memory::copied;
 use crate::space::ParameterSpace;
@@ -238,8 +238,7 @@ impl<'a> Trainer<'a> {
         self.keep_snapshot(true).await?;
         self.check_last_step().await?;
         let vectors = self.engine.vectors();
-        let coordinates = vectors.download(&self.point.v).await?;
-        ensure_finite("trained coordinates", &coordinates)?;
+        let coordinates = self.coordinates().await?;
         let parameters = self.space.to_parameters(&coordinates)?;
         let mut kept = [None, None];
         for (kept, vector) in kept.iter_mut().zip([&self.state.mean, &self.state.square]) {
@@ -297,17 +296,24 @@ impl<'a> Trainer<'a> {
         Ok(())
     }
 
+    /// v after the steps so far. It overflows before a loss says so: these are read some steps later.
+    async fn coordinates(&self) -> Result<Vec<f64>> {
+        let coordinates = self.engine.vectors().download(&self.point.v).await?;
+        let (steps, is_finite) = (self.state.steps, coordinates.iter().all(|v| v.is_finite()));
+        ensure!(is_finite, NotFinite, "training diverged by step {steps}: try a smaller learning rate");
+        Ok(coordinates)
+    }
+
     /// Keeps the parameters of this step if it is one of those that were asked for, or the last one.
     async fn keep_snapshot(&mut self, is_last: bool) -> Result<()> {
         let step = self.state.steps;
-        let Some(kept) = &mut self.snapshots else { return Ok(()) };
-        if !kept.wants(step) && (!is_last || kept.has(step)) {
+        let wants = |kept: &Kept| kept.wants(step) || is_last && !kept.has(step);
+        if !self.snapshots.as_ref().is_some_and(wants) {
             return Ok(());
         }
-        let coordinates = self.engine.vectors().download(&self.point.v).await?;
-        ensure_finite("trained coordinates", &coordinates)?;
+        let parameters = self.space.to_parameters(&self.coordinates().await?)?;
         let epoch = step as f64 / self.options.steps_per_epoch(self.samples) as f64;
-        kept.push(step, epoch, &self.space.to_parameters(&coordinates)?)
+        self.snapshots.as_mut().map_or(Ok(()), |kept| kept.push(step, epoch, &parameters))
     }
 
     async fn epoch(&mut self, validation: Option<&Engine>, control: &Control<'_>) -> Result<()> {

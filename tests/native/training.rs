@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::network::{BiasInitialization, Initialization};
-use isoflat::train::{Optimizer, Target, TrainOptions, Training, train};
+use isoflat::train::{Optimizer, Snapshots, Target, TrainOptions, Training, train};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use rand::Rng;
 
@@ -148,6 +148,12 @@ fn bad_options_and_divergence_are_errors() {
         (sgd(0.1, 1.0), ErrorCode::InvalidOption, "momentum"),
         (TrainOptions { batch_size: 0, ..TrainOptions::default() }, ErrorCode::InvalidOption, "batch size"),
         (sgd(1e200, 0.0), ErrorCode::NotFinite, "smaller learning rate"),
+        (
+            // What is kept of the way overflows before a loss is read.
+            TrainOptions { snapshots: Some(Snapshots::Every(1)), ..sgd(1e200, 0.0) },
+            ErrorCode::NotFinite,
+            "training diverged by step 2: try a smaller learning rate",
+        ),
     ] {
         let found = run(&device, &options, &Control::default()).expect_err("a fault");
         assert_eq!(found.code, code, "{found}");
