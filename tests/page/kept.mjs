@@ -86,6 +86,18 @@ export async function checkTrainingElsewhere(browser, url, check) {
   await third.rest();
   await first.page.waitForFunction(() => window.isoflatLab.app.store.state.unfinished === null);
   check("what has come to its end there is offered nowhere", await first.page.locator("#unfinished-note").isHidden());
+
+  await first.page.click("#train-button");
+  await first.replace();
+  await third.page.waitForFunction(() => window.isoflatLab.app.store.state.unfinished?.isElsewhere);
+  const { run } = await third.page.evaluate(() => window.isoflatLab.app.store.state.unfinished);
+  await third.train();
+  await third.rest();
+  await third.page.waitForFunction((run) => window.isoflatLab.app.store.state.unfinished?.run === run, run);
+  check(
+    "where one was trained to its end beside it, the first is kept again",
+    /in another tab/.test(await note(third)),
+  );
   await first.close();
 }
 

@@ -89,7 +89,8 @@ export class Trainings {
     const found = await unfinished();
     const isElsewhere = found !== null && (await runsAnywhere(found.run));
     if (isElsewhere) void this.#await(found.run);
-    if (store.state.task !== "training" || store.state.training?.stopped)
+    // Of its own one there is nothing to be said while it runs; of others there is while what follows on its own is computed.
+    if (store.state.task !== "training" || store.state.training !== null)
       store.set({ unfinished: found && { ...found, isElsewhere } });
   }
 

@@ -9,7 +9,7 @@ import type { Way, WayStep } from "./way";
 
 /** What is said of it. */
 export interface Unfinished {
-  /** Two pages may train at once: the later one's is kept. */
+  /** Two pages may train at once: the later one's is kept, and when that has come to its end the other's. */
   run: string;
   choice: TrainChoice;
   /** The network, as it is called in a summary. */
@@ -75,18 +75,26 @@ export class UnfinishedRun {
 
   async reach(checkpoint: Checkpoint, way: Way, stamp = this.stamp): Promise<void> {
     const steps = new Set(way.map(({ step }) => step));
-    const isDone = await this.#mine((store) => {
+    let isBack = false;
+    const isDone = await this.#unlessTaken((store, isFree) => {
+      // A run that had been begun in its place has come to its end.
+      isBack = isFree;
+      if (isFree) {
+        this.#steps.clear();
+        store.put({ of: this.of }, BEGUN);
+      }
       for (const step of this.#steps) if (!steps.has(step)) store.delete(nameOf(step));
       for (const step of way) if (!this.#steps.has(step.step)) store.put(step, nameOf(step.step));
       store.put(checkpoint, CHECKPOINT);
       store.put(this.#said(checkpoint, stamp), SAID);
     });
     if (isDone) this.#steps = steps;
+    if (isDone && isBack) tellOfTraining();
   }
 
   /** It has come to its end. */
   async end(): Promise<void> {
-    await this.#mine((store) => {
+    await this.#unlessTaken((store) => {
       for (const name of [SAID, BEGUN, CHECKPOINT, WAY()]) store.delete(name);
     });
   }
@@ -97,18 +105,19 @@ export class UnfinishedRun {
     return { run: this.#run, choice, network, history, stamp, epochs: checkpoint ? epochsOf(checkpoint) : 0 };
   }
 
-  /** Only where no other run has been begun since; whether that was so, and it is done. */
-  async #mine(body: (store: IDBObjectStore) => void): Promise<boolean> {
-    let isMine = false;
+  /** Only where no other run has been begun since, or that one is over; whether that was so, and it is done. */
+  async #unlessTaken(body: (store: IDBObjectStore, isFree: boolean) => void): Promise<boolean> {
+    let isTaken = true;
     const done = await transaction("readwrite", (store) => {
       const said: IDBRequest<Unfinished | undefined> = store("last").get(SAID);
       said.onsuccess = () => {
-        isMine = said.result?.run === this.#run;
-        if (isMine) body(store("last"));
+        const isFree = said.result === undefined;
+        isTaken = !isFree && said.result?.run !== this.#run;
+        if (!isTaken) body(store("last"), isFree);
       };
       return said;
     });
-    return isMine && done !== undefined;
+    return !isTaken && done !== undefined;
   }
 }
 
