@@ -182,12 +182,19 @@ impl<'a> Reader<'a> {
 
 /// Padding behind an image that no window reaches is none: PyTorch writes what rounding up may take, whether or not it does.
 fn leave_out_the_unseen(found: &Activation, size: [usize; 2], stride: [usize; 2], own: &mut Padding) {
-    let lengths = [found.length(Axis::Height), found.length(Axis::Width)];
-    for i in 0..2 {
-        let padded = lengths[i].saturating_add(own.before[i]).saturating_add(own.after[i]);
-        let unseen = padded.checked_sub(size[i]).map_or(0, |rest| rest % stride[i].max(1));
+    for (i, rest) in rests(lengths(found), size, own).into_iter().enumerate() {
+        let unseen = rest.map_or(0, |rest| rest % stride[i].max(1));
         own.after[i] = own.after[i].saturating_sub(unseen);
     }
+}
+
+fn lengths(found: &Activation) -> [usize; 2] {
+    [found.length(Axis::Height), found.length(Axis::Width)]
+}
+
+/// What is left beside a first window, where there is room for one.
+fn rests(lengths: [usize; 2], size: [usize; 2], own: &Padding) -> [Option<usize>; 2] {
+    [0, 1].map(|i| lengths[i].saturating_add(own.before[i]).saturating_add(own.after[i]).checked_sub(size[i]))
 }
 
 /// Sizes that are rounded up: to a maximum a last window that is cut off is one over padding. To a mean it is not, so that there
@@ -200,10 +207,9 @@ fn ensure_ceiling(
     is_max: bool,
     own: &mut Padding,
 ) -> Result<()> {
-    let lengths = [found.length(Axis::Height), found.length(Axis::Width)];
-    for i in 0..2 {
-        let padded = lengths[i].saturating_add(own.before[i]).saturating_add(own.after[i]);
-        let Some(rest) = padded.checked_sub(size[i]) else { continue };
+    let lengths = lengths(found);
+    for (i, rest) in rests(lengths, size, own).into_iter().enumerate() {
+        let Some(rest) = rest else { continue };
         let steps = rest.div_ceil(stride[i]);
         // A window that would begin in the padding at the end is left out.
         let begins = steps.saturating_mul(stride[i]);
