@@ -67,13 +67,13 @@ impl Steps<'_> {
             Layer::AvgPool2d(pool) => (Operation::AveragePool, pool.window().within(before)),
             Layer::GlobalAvgPool2d => (Operation::AveragePool, Window::whole(before)),
             // Nothing is added to what is alone.
-            Layer::Add | Layer::Concat if sources.len() == 1 => return self.renamed(sources[0], is_alone),
+            Layer::Add | Layer::Concat if sources.len() == 1 => return self.renamed(sources[0], output, is_alone),
             Layer::Add => (Operation::Add, Window::pixel()),
             Layer::Concat => (Operation::Concat, Window::pixel()),
-            Layer::PadChannels { before: 0, after: 0 } => return self.renamed(sources[0], is_alone),
+            Layer::PadChannels { before: 0, after: 0 } => return self.renamed(sources[0], output, is_alone),
             Layer::PadChannels { before, .. } => (Operation::PadChannels { before: *before }, Window::pixel()),
             _ => {
-                let given = self.renamed(sources[0], is_alone);
+                let given = self.renamed(sources[0], output, is_alone);
                 let Some(activation) = Activation::of(layer) else { return given };
                 if let Some(before) = self.joined(sources[0], activation) {
                     return Given { step: Some(before), is_alone };
@@ -86,9 +86,13 @@ impl Steps<'_> {
         Given { step: Some(self.push(operation, sources, before, output, window)), is_alone }
     }
 
-    /// What only has another name now.
-    fn renamed(&self, source: Source, is_alone: bool) -> Given {
+    /// What only has another name now; or the features of an image, one by one, where this layer gives those.
+    fn renamed(&mut self, source: Source, output: Shape, is_alone: bool) -> Given {
         let before = self.given(source);
+        let shape = self.network.layout().tensor(source).shape;
+        if output.area() == 1 && shape.area() > 1 {
+            return Given { step: Some(self.flattened(before.step, shape)), is_alone: false };
+        }
         Given { step: before.step, is_alone: before.is_alone && is_alone }
     }
 

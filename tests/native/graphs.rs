@@ -1,11 +1,13 @@
 //! Networks that are graphs: every pass against plain loops, and derivatives against differences.
 
 use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::{ErrorCode, Loss, Network};
+use isoflat::{ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 
 use super::support::graphs::random_graph;
-use super::support::{ALL, HOMOGENEOUS, dot, error, naive, random_direction, random_parameters, random_problem, rng};
+use super::support::{
+    ALL, HOMOGENEOUS, dot, error, gpu, naive, random_direction, random_parameters, random_problem, rng,
+};
 
 const SEEDS: u64 = 150;
 
@@ -29,6 +31,38 @@ fn outputs_are_those_of_plain_loops() {
         assert!(error(&found, &expected) < 1e-12, "seed {seed}: {:?}", problem.network());
         let loss = naive::loss(problem, &theta);
         assert!((block_on(engine.loss()).expect("a loss") - loss).abs() < 1e-12 * (1.0 + loss.abs()), "seed {seed}");
+    }
+}
+
+/// A row of an image's features is channel after channel, whatever that adds nothing stands between the image and who reads the row.
+#[test]
+fn what_adds_nothing_leaves_the_order_of_features() {
+    let middles = [
+        "",
+        r#"{"type": "pad_channels"},"#,
+        r#"{"type": "concat", "from": ["f"]},"#,
+        r#"{"type": "add", "from": ["f"]},"#,
+        r#"{"type": "relu"}, {"type": "pad_channels"},"#,
+        r#"{"type": "pad_channels"}, {"type": "relu"}, {"type": "pad_channels"},"#,
+        r#"{"type": "scale", "bias": false}, {"type": "pad_channels"},"#,
+    ];
+    for middle in middles {
+        let layers =
+            format!(r#"[{{"type": "flatten", "name": "f"}}, {middle} {{"type": "dense", "units": 1, "bias": false}}]"#);
+        let network = Network::from_json(&format!(r#"{{"input": [2, 1, 2], "layers": {layers}}}"#)).expect("a network");
+        let targets = Targets::Vectors(vec![0.0]);
+        let inputs = vec![1.0, 2.0, 3.0, 4.0];
+        let problem = Problem::new(network, Loss::SquaredError, inputs, targets).expect("a problem");
+        let mut theta = vec![1.0; problem.network().parameter_count()];
+        let first = theta.len() - 4;
+        theta[first..].copy_from_slice(&[1.0, 10.0, 100.0, 1000.0]);
+        for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32), gpu()] {
+            let engine = Engine::new(&device, &problem).expect("an engine");
+            block_on(engine.prepare(&theta)).expect("a point");
+            assert_eq!(block_on(engine.outputs()).expect("outputs"), [4321.0], "{middle}");
+            let expected: Vec<f64> = [1.0, 2.0, 3.0, 4.0].iter().map(|x| 2.0 * 4321.0 * x).collect();
+            assert_eq!(block_on(engine.gradient()).expect("∇L")[first..], expected[..], "{middle}");
+        }
     }
 }
 
