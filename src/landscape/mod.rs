@@ -302,7 +302,13 @@ async fn direction_vectors(
         });
     }
     if let Some(i) = vectors.iter().position(|v: &Vec<f64>| v.iter().all(|&x| x == 0.0)) {
-        bail!(InvalidOption, "direction {i} of the landscape is zero");
+        let where_not = match normalization {
+            Normalization::Filter if !matches!(specs[i], Direction::Vector(_) | Direction::Towards(_)) => {
+                " in all weights, and by filters biases are not moved"
+            }
+            _ => "",
+        };
+        bail!(InvalidOption, "direction {i} of the landscape is zero{where_not}");
     }
     Ok(vectors)
 }
@@ -369,13 +375,15 @@ impl Eigenvectors {
                 ..Lanczos::default()
             };
             let spectrum = lanczos.run(&operator, control).await?;
+            // Of half of the digits: where another eigenvalue lies close, rounding mixes its vector in, and residuals do not tell.
+            let rounding = engine.info().precision.epsilon().sqrt();
             let mapped = |pairs: Vec<Eigenpair>| -> Result<Vec<(Vec<f64>, f64)>> {
                 let known = pairs.into_iter().filter_map(|pair| Some((pair.residual / pair.value.abs(), pair.vector?)));
                 known
                     .map(|(error, vector)| {
                         let vector = kind.displacement(engine, &vector)?;
                         // Where the operator has nothing, as for a unit that is 0 at every sample, the residual is λ times the vector.
-                        let error = error.min(UNCERTAIN) * norm(vector.iter().copied());
+                        let error = error.min(UNCERTAIN).max(rounding) * norm(vector.iter().copied());
                         Ok((vector, error))
                     })
                     .collect()

@@ -3,9 +3,11 @@
 use crate::support::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::landscape::{Axis, Direction, Normalization, Span, landscape, landscape_rows};
+use isoflat::linalg::{Goal, Lanczos};
+use isoflat::network::Layer;
 use isoflat::operator::OperatorKind;
 use isoflat::symmetry::Transformation;
-use isoflat::{Control, ErrorCode, Loss, Network, Problem};
+use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 
 fn problem() -> (Problem, Vec<f64>) {
     let network = Network::dense(&[4, 6, 5, 3], true).expect("a network");
@@ -238,6 +240,44 @@ fn rows_within_an_eigenvectors_error_are_no_direction() {
             found.reverse();
         }
         assert!(error(&found, &expected) < 1e-2, "{seed}: {found:?}, expected {expected:?}");
+    }
+}
+
+/// A residual can be less than what rounding, and another eigenvalue that is close, have left in such a row.
+#[test]
+fn rows_that_are_rounding_stay_however_small_the_residual_is() {
+    let control = Control::default();
+    for seed in [24, 245, 1072, 1177, 1734] {
+        // Outputs share no parameters: an eigenvector is one output's, and has nothing in the rows of the others.
+        let outputs = 2 + seed as usize % 3;
+        let layers = vec![Layer::Dense { units: outputs, bias: false }, Layer::Scale { bias: false }];
+        let network = Network::new(vec![2], layers).expect("a network");
+        let mut rng = rng(seed);
+        let (inputs, targets) = (random_direction(&mut rng, 2), random_direction(&mut rng, outputs));
+        let targets = Targets::Vectors(targets);
+        let problem = Problem::new(network.clone(), Loss::SquaredError, inputs, targets).expect("a problem");
+        let theta = random_direction(&mut rng, network.parameter_count());
+        let engine = Engine::new(&Device::cpu(Precision::F64), &problem).expect("an engine");
+        let line = |direction, normalization| {
+            let directions = [(direction, AXIS)];
+            let line = landscape(&engine, &theta, &directions, normalization, &control);
+            pollster::block_on(line).expect("a line").loss
+        };
+        pollster::block_on(engine.prepare(&theta)).expect("a point");
+        let operator = pollster::block_on(OperatorKind::HESSIAN.operator(&engine)).expect("an operator");
+        let search = Lanczos { goal: Goal::Extremes { top: 1, bottom: 0 }, vectors: true, ..Lanczos::default() };
+        let mut found = pollster::block_on(search.run(&operator, &control)).expect("a spectrum").top;
+        let mut vector = found.remove(0).vector.expect("a vector");
+        vector.iter_mut().filter(|v| v.abs() < 1e-9).for_each(|v| *v = 0.0);
+        let vector = Normalization::Filter.apply(&network, &theta, vector).expect("a direction");
+        let expected = line(Direction::Vector(vector), Normalization::None);
+        let mut found =
+            line(Direction::Eigenvector { operator: OperatorKind::HESSIAN, index: 0 }, Normalization::Filter);
+        // An eigenvector has no sign.
+        if (found[0] - expected[0]).abs() > (found[0] - expected[4]).abs() {
+            found.reverse();
+        }
+        assert!(error(&found, &expected) < 1e-3, "{seed}: {found:?}, expected {expected:?}");
     }
 }
 
