@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::landscape::landscape_rows;
 use crate::linalg::Eigenpair;
 use crate::memory::room;
-use crate::operator::SymmetricOperator;
+use crate::operator::{OperatorKind, SymmetricOperator};
 use crate::problem::Problem as InnerProblem;
 
 /// Problems whose data an engine keeps on its device.
@@ -240,8 +240,8 @@ impl Engine {
             let found: ProductOptions = call.parts.parse("product")?;
             let control = call.control().await?;
             let engine = call.prepared().await?;
-            let operator = thrown(found.operator()?.operator(&engine).await)?;
-            Ok(float64(&thrown(products(&engine, &operator, &directions?, &control).await)?))
+            let kind = found.operator()?;
+            Ok(float64(&thrown(products(&engine, kind, &directions?, &control).await)?))
         })
     }
 
@@ -350,17 +350,15 @@ pub(super) fn pairs(pairs: &[Eigenpair]) -> std::result::Result<JsValue, JsValue
 }
 
 /// An operator's products with these directions, one after the other.
-async fn products(
-    engine: &Inner,
-    operator: &dyn SymmetricOperator,
-    directions: &[f64],
-    control: &Control<'_>,
-) -> Result<Vec<f64>> {
-    let count = engine.directions(directions)?;
+async fn products(engine: &Inner, kind: OperatorKind, directions: &[f64], control: &Control<'_>) -> Result<Vec<f64>> {
+    let operator = kind.operator(engine).await?;
+    let n = operator.len();
+    let of_part = kind.part.map_or(String::new(), |_| format!(" of {}", kind.name()));
+    let count = engine.directions(directions, n, &format!("the parameter count{of_part}"))?;
     let mut found = room("products", directions.len())?;
-    for some in directions.chunks(TOGETHER * operator.len()) {
-        control.step(Progress::new("products", found.len() / operator.len(), count)).await?;
-        let v = engine.upload_directions(some)?;
+    for some in directions.chunks(TOGETHER * n) {
+        control.step(Progress::new("products", found.len() / n, count)).await?;
+        let v = engine.vectors().upload(some, some.len() / n)?;
         let mut out = engine.vectors().zeros(v.len(), v.columns())?;
         operator.apply(&v, &mut out).await?;
         found.extend(engine.vectors().download(&out).await?);

@@ -1969,7 +1969,8 @@ export class Engine {
    */
   gradient(problem: Problem, parameters: Float64Array | Float32Array, options?: RunOptions): Promise<Float64Array>;
   /**
-   * One or several directions, one after the other in `directions`; as many products.
+   * One or several directions, one after the other in `directions`; as many products. Directions and products of an operator's part
+   * (`hessian.layer_2`, `gauss_newton.weights`) have that part's parameters, in the order of the parameters, as its eigenvectors do.
    * @example
    * ```js
    * const v = network.initialize({ seed: 5 });
