@@ -1,5 +1,6 @@
-// out[z, j, n]: cotangents at the outputs. kinds[z] = (kind, output c, first of `values`): 0 √p_c (e_c − p); 1 e_c − p with
-// c = values[n]; 2 √2 e_c; 3 √2 values[j, n]. 0 in the lanes beyond the samples. p: (classes, lanes). z: cotangent.
+// out[z, j, n]: cotangents at the outputs: the sum over all outputs c of s_c times √p_c (e_c − p) (cross-entropy) or √2 e_c. kinds[z] =
+// (is it of signs, output, first of `values`, is it of cross-entropy): s_c = values[c, n] of signs, and else 1 of that output, 0 of others.
+// 0 in the lanes beyond the samples. p: (classes, lanes). z: cotangent.
 
 struct Cotangent {
     samples: u32,
@@ -15,6 +16,13 @@ struct Cotangent {
 @group(0) @binding(4) var<storage, read_write> out: array<f32>;
 
 const ROOT_2 = 1.41421356;
+
+fn sign_of(kind: vec4<u32>, c: u32, n: u32) -> f32 {
+    if (kind.x == 1u) {
+        return values[kind.z + c * cotangent.lanes + n];
+    }
+    return select(0.0, 1.0, c == kind.y);
+}
 
 @compute @workgroup_size(64)
 fn main(
@@ -32,27 +40,21 @@ fn main(
     let kind = kinds[group.z];
     var value = 0.0;
     if (n < cotangent.samples) {
-        if (kind.x == 3u) {
-            value = ROOT_2 * values[kind.z + i];
-        } else if (kind.x == 2u) {
-            value = select(0.0, ROOT_2, j == kind.y);
+        let own = sign_of(kind, j, n);
+        if (kind.w == 0u) {
+            value = ROOT_2 * own;
         } else {
-            var c = kind.y;
-            var factor = 1.0;
-            if (kind.x == 1u) {
-                c = u32(values[kind.z + n]);
-            } else {
-                factor = sqrt(p[c * lanes + n]);
-            }
-            value = -p[i];
-            if (j == c) {
-                // 1 − p_c as a sum, which keeps its digits where p_c is near 1.
-                value = 0.0;
-                for (var other = 0u; other < cotangent.classes; other += 1u) {
-                    value += select(p[other * lanes + n], 0.0, other == c);
+            // 1 − p_j as a sum, which keeps its digits where p_j is near 1.
+            var rest = 0.0;
+            var roots = 0.0;
+            for (var other = 0u; other < cotangent.classes; other += 1u) {
+                if (other != j) {
+                    let of_other = p[other * lanes + n];
+                    rest += of_other;
+                    roots += sqrt(of_other) * sign_of(kind, other, n);
                 }
             }
-            value *= factor;
+            value = sqrt(p[i]) * own * rest - p[i] * roots;
         }
     }
     out[group.z * cotangent.classes * lanes + i] = value;

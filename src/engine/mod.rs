@@ -496,19 +496,19 @@ impl Engine {
     /// # Errors
     /// As [`Engine::product`].
     pub fn upload_directions(&self, directions: &[f64]) -> Result<Vector> {
-        self.vectors().upload(directions, self.directions(directions)?)
+        let n = self.problem.network().parameter_count();
+        self.vectors().upload(directions, self.directions(directions, n, "the parameter count")?)
     }
 
-    /// How many directions these numbers are.
+    /// How many directions of `n` numbers, which are `what`, these are.
     ///
     /// # Errors
     /// As [`Engine::upload_directions`].
-    pub(crate) fn directions(&self, directions: &[f64]) -> Result<usize> {
-        let n = self.problem.network().parameter_count();
+    pub(crate) fn directions(&self, directions: &[f64], n: usize, what: &str) -> Result<usize> {
         ensure!(
             !directions.is_empty() && directions.len().is_multiple_of(n),
             InvalidParameters,
-            "directions have {} values, but must have {n} (the parameter count) each",
+            "directions have {} values, but must have {n} ({what}) each",
             directions.len()
         );
         crate::error::ensure_finite("directions", directions)?;

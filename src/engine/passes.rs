@@ -3,7 +3,6 @@
 use super::sweep::{Cotangent, LayerSums};
 use super::{Charts, Curvature, Engine, Vector, Vectors};
 use crate::error::{Result, bail, ensure};
-use crate::problem::Loss;
 
 impl Engine {
     /// Arithmetic on the vectors that passes take and give.
@@ -167,27 +166,15 @@ impl Engine {
     fn check_cotangents(&self, cotangents: &[Cotangent]) -> Result<()> {
         let (outputs, samples) = (self.problem.network().output_len(), self.problem.samples());
         for (i, cotangent) in cotangents.iter().enumerate() {
-            let (given, needed) = match (cotangent, self.problem.loss()) {
-                (Cotangent::Class(class), _) => {
+            match cotangent {
+                Cotangent::Class(class) => {
                     ensure!(*class < outputs, InvalidOption, "cotangent {i} is of class {class}, of {outputs} outputs");
-                    continue;
                 }
-                (Cotangent::Drawn(classes), Loss::CrossEntropy) => {
-                    if let Some(class) = classes.iter().find(|class| **class as usize >= outputs) {
-                        bail!(InvalidOption, "cotangent {i} has class {class}, of {outputs} outputs");
-                    }
-                    (classes.len(), samples)
+                Cotangent::Signs(signs) => {
+                    let (given, needed) = (signs.len(), samples * outputs);
+                    ensure!(given == needed, InvalidOption, "cotangent {i} has {given} values, but must have {needed}");
                 }
-                (Cotangent::Signs(signs), Loss::SquaredError) => (signs.len(), samples * outputs),
-                (Cotangent::Drawn(_), _) => {
-                    bail!(InvalidOption, "cotangent {i} is of classes, which are cross-entropy's")
-                }
-                (Cotangent::Signs(_), _) => {
-                    bail!(InvalidOption, "cotangent {i} is of signs, which are squared error's")
-                }
-            };
-            let fits = given == needed;
-            ensure!(fits, InvalidOption, "cotangent {i} has {given} values, but must have {needed}");
+            }
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Cotangent sweeps: what a backward pass from chosen cotangents at the outputs leaves at every layer.
 //!
 //! The Gauss–Newton matrix is S Sᵀ with a column of S for every sample and every column of the square root of ∂²ℓ/∂ŷ². Cotangents are
-//! such columns at the outputs: all of them ([`Cotangent::Class`]) give its blocks exactly, drawn ones on average (BackPACK calls
-//! the two DiagGGNExact and DiagGGNMC). Sums of squares of what arrives at a layer are reductions of S Sᵀ over its block.
+//! such columns at the outputs: all of them ([`Cotangent::Class`]) give its blocks exactly, sums of all with random signs on average.
+//! Sums of squares of what arrives at a layer are reductions of S Sᵀ over its block.
 
 use crate::error::Result;
 use crate::memory::zeros;
@@ -12,9 +12,9 @@ use crate::memory::zeros;
 pub enum Cotangent {
     /// √p_c (e_c − p) for cross-entropy, √2 e_c for squared error: over all classes c they sum to ∂²ℓ/∂ŷ² exactly.
     Class(usize),
-    /// e_c − p with a class c for every sample (cross-entropy): drawn from p, its outer product is ∂²ℓ/∂ŷ² on average.
-    Drawn(Vec<u32>),
-    /// √2 s with signs s for every sample and output (samples × output_len; squared error), likewise.
+    /// The sum over all classes c of s_c times their columns, with signs s for every sample and output (samples × output_len): of random
+    /// ones the outer product is ∂²ℓ/∂ŷ² on average. Of a class drawn from p, e_c − p, it would be so too, but where a class is sure
+    /// nearly all draws would be of that one, and leave nothing.
     Signs(Vec<f32>),
 }
 

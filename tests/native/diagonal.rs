@@ -202,20 +202,13 @@ fn chunks_threads_and_memory_change_nothing() {
 
 /// Cotangents are what they are in a sweep, one by one and together: their squares over a layer add up to its traces.
 #[test]
-fn squares_of_drawn_cotangents_and_signs_add_up_to_the_sweeps_traces() {
+fn squares_of_cotangents_of_signs_add_up_to_the_sweeps_traces() {
     for device in [Device::cpu(Precision::F64), gpu()] {
         for_random_networks(12, &ALL, |seed, problem, parameters| {
             let mut rng = rng(seed);
             let (samples, outputs) = (problem.samples(), problem.network().output_len());
-            let mut drawn = || match problem.loss() {
-                Loss::CrossEntropy => {
-                    Cotangent::Drawn((0..samples).map(|_| rng.random_range(0..outputs as u32)).collect())
-                }
-                Loss::SquaredError => {
-                    Cotangent::Signs((0..samples * outputs).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect())
-                }
-            };
-            let cotangents = [drawn(), Cotangent::Class(outputs - 1), drawn()];
+            let mut signs = || Cotangent::Signs(random_signs(&mut rng, samples * outputs));
+            let cotangents = [signs(), Cotangent::Class(outputs - 1), signs()];
             let engine = prepared(&device, problem, parameters);
             let squares = block_on(engine.squared_gradients(&cotangents)).expect("squares");
             let sums = block_on(engine.sweep(&cotangents)).expect("sums");

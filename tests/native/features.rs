@@ -67,6 +67,23 @@ fn sampled_traces_are_unbiased_and_their_errors_shrink() {
     assert_eq!(block_on(sampled_traces(&engine, 1, 0, &control)).expect_err("a fault").code, ErrorCode::InvalidOption);
 }
 
+/// Few draws of a class are of another than the sure one: what is left then is all the curvature that there is.
+#[test]
+fn sampled_traces_know_their_errors_where_one_class_is_sure() {
+    let network = Network::dense(&[1, 2], false).expect("a network");
+    let problem = Problem::new(network, Loss::CrossEntropy, vec![1.0], Targets::Classes(vec![0])).expect("a problem");
+    for device in [Device::cpu(Precision::F64), gpu()] {
+        for (logit, draws) in [(5.0, 10), (10.0, 10), (20.0, 100), (40.0, 100)] {
+            let engine = engine(&device, &problem, &[logit, 0.0]);
+            let exact = block_on(traces(&engine, &Control::default())).expect("traces").kappa_trace[0];
+            let found = block_on(sampled_traces(&engine, draws, 1, &Control::default())).expect("traces");
+            let (value, error) = (found.traces.kappa_trace[0], found.kappa_trace_error[0]);
+            assert!((value - exact).abs() <= 4.0 * error + 1e-5 * exact, "{logit}: {value} ± {error}, {exact}");
+            assert!(error <= 0.1 * exact, "{logit}: {value} ± {error}, {exact}");
+        }
+    }
+}
+
 /// A problem that these parameters solve exactly.
 fn solved(network: &Network, seed: u64) -> (Problem, Vec<f64>) {
     let mut rng = rng(seed);

@@ -151,29 +151,34 @@ pub fn start<T: Real, const N: usize>(
     let out = out.zeros("a cotangent", outputs * N)?;
     let out = out.as_chunks_mut::<N>().0;
     let p = block.probabilities.as_chunks::<N>().0;
-    let two_root = std::f64::consts::SQRT_2;
+    let is_squared_error = p.is_empty();
     for n in 0..block.valid {
+        // Of output c what the cotangent is the sum of: the columns √2 e_c, or √p_c (e_c − p), times these.
+        let sign = |c: usize| match cotangent {
+            Cotangent::Class(class) => f64::from(u8::from(c == *class)),
+            Cotangent::Signs(signs) => f64::from(signs[samples[n] * outputs + c]),
+        };
+        let p_of = |c: usize| p[net.places[c] as usize][n].to_f64();
+        let root = |c: usize| p_of(c).sqrt() * sign(c);
+        // Without the largest p, of which 1 − p as a sum of the others keeps its digits where it is near 1.
+        let largest = if is_squared_error {
+            0
+        } else {
+            (0..outputs).fold(0, |largest, c| if p_of(c) > p_of(largest) { c } else { largest })
+        };
+        let others = || (0..outputs).filter(|&c| c != largest);
+        let [rest, roots] = if is_squared_error {
+            [0.0; 2]
+        } else {
+            others().fold([0.0; 2], |[rest, roots], c| [rest + p_of(c), roots + root(c)])
+        };
         for (c, &place) in net.places.iter().enumerate() {
-            let place = place as usize;
-            // e_class − p, with 1 − p as a sum, which keeps its digits where p is near 1.
-            let softmax = |class: usize| {
-                if c != class {
-                    return -p[place][n].to_f64();
-                }
-                let others = net.places.iter().filter(|&&other| other as usize != place);
-                others.map(|&other| p[other as usize][n].to_f64()).sum()
-            };
-            out[place][n] = T::from_f64(match cotangent {
-                Cotangent::Class(class) if p.is_empty() => {
-                    if c == *class {
-                        two_root
-                    } else {
-                        0.0
-                    }
-                }
-                Cotangent::Class(class) => p[net.places[*class] as usize][n].to_f64().sqrt() * softmax(*class),
-                Cotangent::Drawn(classes) => softmax(classes[samples[n]] as usize),
-                Cotangent::Signs(signs) => two_root * f64::from(signs[samples[n] * outputs + c]),
+            out[place as usize][n] = T::from_f64(if is_squared_error {
+                std::f64::consts::SQRT_2 * sign(c)
+            } else if c == largest {
+                root(c) * rest - p_of(c) * roots
+            } else {
+                root(c) - p_of(c) * (roots + root(largest))
             });
         }
     }

@@ -210,14 +210,8 @@ impl GpuExecutor {
         let mut kinds: Vec<[u32; 4]> = Vec::new();
         for cotangent in cotangents {
             let start = values.len();
-            let (kind, class) = match cotangent {
-                Cotangent::Class(class) if self.loss == Loss::CrossEntropy => (0, output.place(*class)),
-                Cotangent::Class(class) => (2, output.place(*class)),
-                Cotangent::Drawn(classes) => {
-                    values
-                        .extend(classes[first..first + rows].iter().map(|&class| output.place(class as usize) as f32));
-                    (1, 0)
-                }
+            let (is_of_signs, class) = match cotangent {
+                Cotangent::Class(class) => (0, output.place(*class)),
                 Cotangent::Signs(signs) => {
                     values.resize(start + width * lanes, 0.0);
                     for (n, row) in signs[first * width..].chunks_exact(width).take(rows).enumerate() {
@@ -225,13 +219,13 @@ impl GpuExecutor {
                             values[start + output.place(i) * lanes + n] = sign;
                         }
                     }
-                    (3, 0)
+                    (1, 0)
                 }
             };
-            kinds.push([kind, class as u32, start as u32, 0]);
+            kinds.push([is_of_signs, class as u32, start as u32, u32::from(self.loss == Loss::CrossEntropy)]);
         }
         let kinds = self.context.buffer_of("kinds of cotangents", kinds.as_flattened())?;
-        let values = self.context.buffer_of("classes or signs of cotangents", &values)?;
+        let values = self.context.buffer_of("signs of cotangents", &values)?;
         let parameters = CotangentParameters {
             samples: rows as u32,
             classes: width as u32,

@@ -146,7 +146,8 @@ impl Share {
     /// The cotangents of this share's samples, of lists for the whole problem.
     fn cotangents(&self, kinds: &[CotangentKind], parts: &[&[u8]]) -> Result<Vec<Cotangent>> {
         let mut lists = parts.iter();
-        let mut list = |width: usize| {
+        let mut list = || {
+            let width = self.outputs;
             let range = 4 * width * self.samples.start..4 * width * self.samples.end;
             let own = lists.next().and_then(|list| list.get(range));
             ensure!(own.is_some(), InvalidOption, "a cotangent has fewer values than there are samples");
@@ -155,8 +156,7 @@ impl Share {
         let cotangent = |kind: &CotangentKind| {
             Ok(match kind {
                 CotangentKind::Class(class) => Cotangent::Class(*class),
-                CotangentKind::Drawn => Cotangent::Drawn(numbers(list(1)?)?),
-                CotangentKind::Signs => Cotangent::Signs(numbers(list(self.outputs)?)?),
+                CotangentKind::Signs => Cotangent::Signs(numbers(list()?)?),
             })
         };
         kinds.iter().map(cotangent).collect()

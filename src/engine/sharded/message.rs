@@ -82,8 +82,6 @@ pub struct Load {
 pub enum CotangentKind {
     /// [`Cotangent::Class`].
     Class(usize),
-    /// [`Cotangent::Drawn`].
-    Drawn,
     /// [`Cotangent::Signs`].
     Signs,
 }
@@ -92,7 +90,6 @@ impl From<&Cotangent> for CotangentKind {
     fn from(cotangent: &Cotangent) -> Self {
         match cotangent {
             Cotangent::Class(class) => Self::Class(*class),
-            Cotangent::Drawn(_) => Self::Drawn,
             Cotangent::Signs(_) => Self::Signs,
         }
     }

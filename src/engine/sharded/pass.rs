@@ -64,11 +64,10 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// The classes and signs of those cotangents that have some, for all samples.
+/// The signs of those cotangents that have some, for all samples.
 fn lists(cotangents: &[Cotangent]) -> Vec<&[u8]> {
     let list = |cotangent| match cotangent {
         &Cotangent::Class(_) => None,
-        Cotangent::Drawn(classes) => Some(bytemuck::cast_slice(classes)),
         Cotangent::Signs(signs) => Some(bytemuck::cast_slice(signs)),
     };
     cotangents.iter().filter_map(list).collect()

@@ -101,7 +101,6 @@ pub fn own_cotangents<'a>(
     let own = |cotangent: &Cotangent| {
         Ok(match cotangent {
             Cotangent::Class(class) => Cotangent::Class(*class),
-            Cotangent::Drawn(classes) => Cotangent::Drawn(copied(WHAT, &classes[samples.clone()])?),
             Cotangent::Signs(signs) => {
                 Cotangent::Signs(copied(WHAT, &signs[outputs * samples.start..outputs * samples.end])?)
             }
@@ -142,11 +141,8 @@ mod tests {
         let own: Vec<_> = shares.iter().map(|share| own_rows(&rows, share).expect("rows")).collect();
         assert_eq!(own, [vec![0, 2], vec![1, 1, 2, 0], vec![3, 3]]);
         assert_eq!(shares.weights_of(&rows), [0.25, 0.5, 0.25]);
-        let all = [Cotangent::Class(1), Cotangent::Drawn((0..10).collect())];
+        let all = [Cotangent::Class(1), Cotangent::Signs((0..20).map(|i| i as f32).collect())];
         let found = own_cotangents(&all, &shares.range(1), 2).expect("cotangents");
-        assert_eq!(found[..], [Cotangent::Class(1), Cotangent::Drawn(vec![3, 4, 5])]);
-        let signs = [Cotangent::Signs((0..20).map(|i| i as f32).collect())];
-        let found = own_cotangents(&signs, &shares.range(0), 2).expect("cotangents");
-        assert_eq!(found[..], [Cotangent::Signs(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0])]);
+        assert_eq!(found[..], [Cotangent::Class(1), Cotangent::Signs(vec![6.0, 7.0, 8.0, 9.0, 10.0, 11.0])]);
     }
 }

@@ -1,7 +1,7 @@
 //! The traces of Petzka's Table 1 from random cotangents: a few backward passes instead of one for each of many classes.
 //!
-//! For cross-entropy a class c is drawn from the network's own p for every sample, and r = e_c − p has E r rᵀ = diag p − p pᵀ =
-//! ∂²ℓ/∂ŷ²; for the squared error r = √2 s with random signs s. Every sum of [`LayerSums`] is quadratic in r, and so unbiased.
+//! With C the columns whose outer products sum to ∂²ℓ/∂ŷ², √p_c (e_c − p) for cross-entropy and √2 e_c for the squared error, and random
+//! signs s for every sample, r = C s has E r rᵀ = C Cᵀ. Every sum of [`LayerSums`] is quadratic in r, and so unbiased.
 
 use rand::Rng;
 
@@ -12,7 +12,6 @@ use crate::error::{Result, ensure};
 use crate::linalg::generator;
 use crate::memory::{collected, zeros};
 use crate::numbers::Samples;
-use crate::problem::Loss;
 
 /// Numbers that the cotangents of one sweep may take.
 const NUMBERS: usize = 1 << 24;
@@ -73,27 +72,18 @@ pub async fn sampled_traces(engine: &Engine, draws: usize, seed: u64, control: &
     ensure_piecewise_linear(engine)?;
     ensure!(draws >= 2, InvalidOption, "sampled traces need at least 2 draws, for their standard errors");
     let problem = engine.problem();
-    let width = problem.network().output_len();
-    let outputs = engine.outputs().await?;
-    crate::error::ensure_finite("outputs", &outputs)?;
+    crate::error::ensure_finite("outputs", &engine.outputs().await?)?;
+    let signs = problem.samples() * problem.network().output_len();
     let mut rng = generator(seed);
-    let together = (NUMBERS / outputs.len().max(1)).clamp(1, TOGETHER);
+    let together = (NUMBERS / signs).clamp(1, TOGETHER);
     let mut kept: Vec<Vec<LayerSums>> = Vec::new();
     let mut statistics: Vec<LayerStatistics> = Vec::new();
     let mut done = 0;
     while done < draws {
         control.step(Progress::new("cotangent sweep", done, draws)).await?;
         let mut cotangent = |_| {
-            Ok(match problem.loss() {
-                Loss::CrossEntropy => {
-                    let draw = |z| draw_class(z, rng.random());
-                    Cotangent::Drawn(collected("drawn classes", outputs.chunks(width).map(draw))?)
-                }
-                Loss::SquaredError => {
-                    let sign = |_| if rng.random::<bool>() { 1.0 } else { -1.0 };
-                    Cotangent::Signs(collected("drawn signs", outputs.iter().map(sign))?)
-                }
-            })
+            let sign = |_| if rng.random::<bool>() { 1.0 } else { -1.0 };
+            Ok(Cotangent::Signs(collected("drawn signs", (0..signs).map(sign))?))
         };
         let some = (0..together.min(draws - done)).map(&mut cotangent).collect::<Result<Vec<Cotangent>>>()?;
         done += some.len();
@@ -157,18 +147,4 @@ impl LayerStatistics {
     fn errors(&self) -> Result<LayerSums> {
         self.of_each(Samples::standard_error)
     }
-}
-
-/// The class at which the softmax's running sum passes `level`, a uniform number.
-fn draw_class(outputs: &[f64], level: f64) -> u32 {
-    let largest = outputs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights = || outputs.iter().map(|z| (z - largest).exp());
-    let mut left = level * weights().sum::<f64>();
-    for (class, weight) in weights().enumerate() {
-        left -= weight;
-        if left < 0.0 {
-            return class as u32;
-        }
-    }
-    outputs.len() as u32 - 1
 }

@@ -1,6 +1,5 @@
 //! Every pass of an executor over one problem, to be compared with another one's.
 
-use isoflat::Loss;
 use isoflat::engine::{Cotangent, Curvature, Engine, Precision};
 use pollster::block_on;
 use rand::Rng;
@@ -45,17 +44,7 @@ pub fn everything(engine: &Engine, parameters: &[f64], seed: u64) -> Vec<(&'stat
         }
 
         let mut cotangents: Vec<_> = (0..outputs).map(Cotangent::Class).collect();
-        cotangents.insert(
-            1,
-            match problem.loss() {
-                Loss::CrossEntropy => {
-                    Cotangent::Drawn((0..samples).map(|_| rng.random_range(0..outputs as u32)).collect())
-                }
-                Loss::SquaredError => {
-                    Cotangent::Signs((0..samples * outputs).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect())
-                }
-            },
-        );
+        cotangents.insert(1, Cotangent::Signs(super::random_signs(&mut rng, samples * outputs)));
         for sums in engine.sweep(&cotangents).await.expect("a sweep").concat() {
             all.push((
                 "sweep",

@@ -109,6 +109,11 @@ pub fn random_direction(rng: &mut ChaCha8Rng, n: usize) -> Vec<f64> {
     (0..n).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
 
+/// So many random signs.
+pub fn random_signs(rng: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
+    (0..count).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect()
+}
+
 /// The generator of a seed.
 pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)

@@ -133,12 +133,7 @@ fn results(executor: &dyn Executor, Case { problem, theta, .. }: &Case) -> Vec<(
 
     let outputs = problem.network().output_len();
     let mut cotangents = vec![Cotangent::Class(0), Cotangent::Class(outputs - 1)];
-    cotangents.push(match problem.loss() {
-        Loss::CrossEntropy => Cotangent::Drawn((0..samples).map(|_| rng.random_range(0..outputs as u32)).collect()),
-        Loss::SquaredError => {
-            Cotangent::Signs((0..samples * outputs).map(|_| if rng.random() { 1.0 } else { -1.0 }).collect())
-        }
-    });
+    cotangents.push(Cotangent::Signs(super::random_signs(&mut rng, samples * outputs)));
     found.push(("squared gradients".into(), block_on(executor.squared_gradients(&cotangents)).unwrap()));
     let sums = block_on(executor.sweep(&cotangents)).unwrap();
     for (c, layers) in sums.iter().enumerate() {
