@@ -8,6 +8,8 @@ import { checkNote } from "./words.mjs";
 const MINUTE = 60_000;
 /** Of their rise, where no tolerance is asked for. */
 const ASCENT = 1e-3;
+/** What an A4 sheet has between its margins, in points of the page. */
+const SHEET = 688;
 
 /** The full report as a page: its numbers, on paper, after a reload, and opened from its file; one that was stopped. */
 export async function checkReport(browser, url, check) {
@@ -75,6 +77,7 @@ export async function checkReport(browser, url, check) {
     .locator("#report-title")
     .evaluate((title) => [getComputedStyle(title).color, getComputedStyle(document.body).backgroundColor].join(" on "));
   check("in black on white", colours === "rgb(0, 0, 0) on rgb(255, 255, 255)", colours);
+  await checkTablesOnPaper(page, check);
   await page.emulateMedia({ media: "screen" });
 
   await page.reload();
@@ -119,6 +122,36 @@ export async function checkReport(browser, url, check) {
     [...lab.complaints, ...other.complaints].join("; "),
   );
   await other.close();
+}
+
+/** A sheet is as narrow as a small window, where tables on a screen are cards; on paper they are tables, and fit. */
+async function checkTablesOnPaper(page, check) {
+  const { width, height } = page.viewportSize();
+  await page.setViewportSize({ width: SHEET, height });
+  const found = await page.locator("#report-panel table").evaluateAll((tables) =>
+    tables.map((table) => {
+      const row = table.querySelector("tbody tr");
+      const parts = [table, table.tHead, row, row.cells[1]].map((part) => getComputedStyle(part).display);
+      const label = getComputedStyle(row.cells[1], "::before").content;
+      return `${parts.join()} ${label} ${Math.ceil(table.getBoundingClientRect().right) <= innerWidth}`;
+    }),
+  );
+  const whole = "table,table-header-group,table-row,table-cell none true";
+  check(
+    "its tables are tables there, as wide as the sheet",
+    found.length > 0 && found.every((is) => is === whole),
+    [...new Set(found)].join("; "),
+  );
+  const kept = await page.locator("#report-panel").evaluate((panel) => {
+    const of = (part) => getComputedStyle(panel.querySelector(part));
+    return [of(".report-table > .chart-head").breakAfter, of("section > p").breakInside, of("tbody tr").breakInside];
+  });
+  check(
+    "and no sheet ends in a row or before what is under a caption",
+    kept.join() === "avoid,avoid,avoid",
+    kept.join(),
+  );
+  await page.setViewportSize({ width, height });
 }
 
 /** One that is stopped goes on with what is missing, and comes to what it would have come to. */
