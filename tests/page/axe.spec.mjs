@@ -34,6 +34,72 @@ async function checkAxe(page, check, what, { part = "html" } = {}) {
   check(`nothing is wrong with ${what}`, found.length === 0, found.join("\n      "));
 }
 
+/** What is told by grounds or by lines that are not seen is told in forced colours too, which make all grounds and all lines alike. */
+async function checkForced(lab, check, colorScheme) {
+  const { page } = lab;
+  await page.emulateMedia({ colorScheme, forcedColors: "active" });
+  const all = (selector, read) => page.locator(selector).evaluateAll(read);
+  const what = (name) => `forced colours, ${colorScheme}: ${name}`;
+  const links = await all(".tabs a", (links) =>
+    links.map((link) => [
+      link.hasAttribute("aria-current"),
+      Number.parseFloat(getComputedStyle(link).borderBottomWidth),
+    ]),
+  );
+  check(
+    what("the open part's link has a line, and no other"),
+    links.filter(([isOpen]) => isOpen).length === 1 && links.every(([isOpen, width]) => isOpen === width > 0),
+    JSON.stringify(links),
+  );
+  const choices = await all(".stage .segments, #cite .segments", (groups) =>
+    groups.map((group) =>
+      [...group.querySelectorAll("input")].map((input) => [
+        input.checked,
+        // Without how opaque: what is not seen through is the page's ground again.
+        getComputedStyle(input.nextElementSibling)
+          .backgroundColor.match(/[\d.]+/g)
+          .slice(0, 3)
+          .join(),
+      ]),
+    ),
+  );
+  check(
+    what("what is chosen is not the ground of what is not"),
+    choices.length > 1 &&
+      choices.every((group) => {
+        const chosen = group.filter(([isChosen]) => isChosen).map(([, ground]) => ground);
+        return chosen.length === 1 && group.every(([isChosen, ground]) => isChosen === (ground === chosen[0]));
+      }),
+    JSON.stringify(choices),
+  );
+  const cells = await all("table.invariance td button", (cells) =>
+    cells.map((cell) => {
+      const { borderLeftWidth, backgroundColor } = getComputedStyle(cell);
+      return [cell.dataset.expected === "invariant", Number.parseFloat(borderLeftWidth) > 0, backgroundColor];
+    }),
+  );
+  const bars = cells.filter(([, hasBar]) => hasBar).length;
+  check(
+    what("the bar stands where something should stand still"),
+    bars > 0 && bars < cells.length && cells.every(([should, hasBar]) => should === hasBar),
+    `${bars} of ${cells.length}`,
+  );
+  check(what("cells have their heat"), new Set(cells.map(([, , ground]) => ground)).size > 4);
+  const ramps = await all(".loss-scale .colours, .heat-scale .ramp", (ramps) =>
+    ramps.map((ramp) => getComputedStyle(ramp).backgroundImage),
+  );
+  check(what("legends have their colours"), ramps.length > 1 && ramps.every((ramp) => ramp.includes("gradient")));
+  const tracks = await all(".gauge .scale", (scales) =>
+    scales.map((scale) => {
+      const ground = getComputedStyle(scale.closest(".gauge")).backgroundColor;
+      return getComputedStyle(scale, "::before").backgroundColor !== ground;
+    }),
+  );
+  check(what("gauges have their scales"), tracks.length === 3 && tracks.every(Boolean), tracks.join());
+  const sliders = await all("#sharpness", ([slider]) => getComputedStyle(slider).forcedColorAdjust);
+  check(what("sliders have their tracks"), sliders === "none", sliders);
+}
+
 const surroundings = [
   { name: "light", viewport: DESKTOP, colorScheme: "light" },
   { name: "dark", viewport: DESKTOP, colorScheme: "dark" },
@@ -73,6 +139,11 @@ test("Every tab, after training, bending and the check", async ({ lab, check, pa
       }
     });
   }
+  await part("in forced colours", async () => {
+    await page.setViewportSize(DESKTOP);
+    await lab.goTo("check");
+    for (const colorScheme of ["light", "dark"]) await checkForced(lab, check, colorScheme);
+  });
 });
 
 test("On arrival, and what opens over the page", async ({ browser, url, check, part, problem }) => {
