@@ -27,6 +27,8 @@ export async function checkReport(browser, url, check) {
   await page.waitForSelector("#report-save", { timeout: 3 * MINUTE });
   check("the report has an address of its own", new URL(page.url()).hash.split("?")[0] === "#/report", page.url());
   check("and the focus", await page.locator("#report-title").evaluate((title) => document.activeElement === title));
+  const stranger = page.locator(".report-stranger");
+  check("it is of what is on the stage", await stranger.isHidden(), await stranger.textContent());
   const shown = () =>
     page.locator("#report-panel table").evaluateAll((tables) => tables.map(({ dataset }) => dataset.table).join(" "));
   const all = "measures spectra moments layers sharpness average-sharpness spaces";
@@ -96,6 +98,8 @@ export async function checkReport(browser, url, check) {
   });
   await other.page.waitForSelector("#report-save");
   check("its file opens it", (await other.text("#report-title")).includes("784-12-10 on MNIST"));
+  const said = await other.text(".report-stranger");
+  check("and says that another network is on the stage", /not of what is on the stage now: 784-/.test(said), said);
   await other.page.setInputFiles("#open-input", {
     name: "isoflat-report.json",
     mimeType: "application/json",
@@ -105,6 +109,8 @@ export async function checkReport(browser, url, check) {
   check("one that is cut off is refused", /is a report, but no JSON/.test(await other.text(".message.error")));
 
   await other.page.click(".report-ways a");
+  const about = await other.text("#report-about");
+  check("as the link to it does", /^of 784-12-10 on MNIST, 100 samples; not of what/.test(about), about);
   await other.page.click("#save-report");
   await other.page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0);
   await other.page.waitForTimeout(400);

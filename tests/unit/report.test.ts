@@ -12,10 +12,11 @@ import {
   missingSections,
   readReport,
   reportTextOf,
+  strangerOf,
   textOf,
   withOrigin,
 } from "../../www/src/report/report";
-import { described, INFO, state } from "./states";
+import { described, INFO, model, state } from "./states";
 
 const hessian = {
   maxEigenvalue: 9,
@@ -42,6 +43,26 @@ const report = (values: ReportValues = {}, change: Partial<FullReport> = {}): Fu
   ...change,
 });
 const OPERATORS = [{ name: "hessian", title: "Hessian", metric: null }] as Parameters<typeof doubtsOf>[1];
+
+describe("what a report is of", () => {
+  const kept = { report: report({}, { network: "784-64-10" }), stamp: "a" };
+  const here = state({ stamp: "a" });
+
+  test("is no stranger to its own network, and to a stage that has none yet", () => {
+    expect(strangerOf(kept, here)).toBeNull();
+    expect(strangerOf(kept, { ...here, ready: false })).toBeNull();
+    expect(strangerOf(kept, { ...here, model: null })).toBeNull();
+    expect(strangerOf({ ...kept, stamp: null }, here)).toBeNull();
+  });
+
+  test("is said where the stage has another network, other samples or other weights", () => {
+    expect(strangerOf(kept, { ...here, model: model({ summary: "784-8-10", measuredSamples: 50 }) })).toBe(
+      "not of what is on the stage now: 784-8-10 on MNIST, 50 samples",
+    );
+    expect(strangerOf(kept, { ...here, model: model({ measuredSamples: 1000 }) })).toMatch(/on MNIST, 1.?000 samples$/);
+    expect(strangerOf(kept, { ...here, stamp: "b" })).toBe("of other weights than those on the stage now");
+  });
+});
 
 describe("a report's file", () => {
   const text = JSON.stringify({

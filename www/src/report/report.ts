@@ -4,6 +4,7 @@ import type { BackendInfo, Report, ReportSection } from "isoflat";
 import { transaction } from "../database";
 import { LabError } from "../errors";
 import { VERSION } from "../figures/version";
+import { integer } from "../format";
 import type { Piece } from "../plan";
 import { same } from "../same";
 import type { State } from "../store";
@@ -114,6 +115,26 @@ export function goesOn({ report, stamp }: { report: FullReport; stamp: string | 
     report.samples === model?.measuredSamples &&
     same(report.backend, engine?.info)
   );
+}
+
+/** `784-64-10 on MNIST, 500 samples`. */
+const subject = (network: string, data: string, samples: number): string =>
+  `${network} on ${data}, ${integer(samples)} samples`;
+
+export const subjectOf = ({ network, data, samples }: FullReport): string => subject(network, data, samples);
+
+/** In words: in what it is not of what the stage has now; null where it is, and where nobody can tell. */
+export function strangerOf(
+  { report, stamp }: { report: FullReport; stamp: string | null },
+  state: State,
+): string | null {
+  const { ready, model } = state;
+  if (!ready || !model) return null;
+  const here = subject(model.summary, model.data, model.measuredSamples);
+  if (here !== subjectOf(report)) return `not of what is on the stage now: ${here}`;
+  // A file says nothing of its weights.
+  const isOther = stamp !== null && state.stamp !== null && stamp !== state.stamp;
+  return isOther ? "of other weights than those on the stage now" : null;
 }
 
 /** One report of what was there and of the sections that have been computed since. */

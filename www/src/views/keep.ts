@@ -54,6 +54,7 @@ export function keepView(app: App, report: ReportView): void {
     const { ready, task, model, bendSummary, dinh, opened } = state;
     const hash = ready ? Address.of(state, "train") : null;
     const isOnnx = opened?.format === "ONNX";
+    const { about } = report;
     render(
       html`<div class="side">
           <h2 id="keep-tab-title">Keep it</h2>
@@ -78,7 +79,11 @@ export function keepView(app: App, report: ReportView): void {
               <button id="save-report" type="button" ?disabled=${!ready || task === "reporting"} @click=${() => void report.compute()}>
                 Full report
               </button>
-              ${report.isThere ? html`<a href="#/report">Open the report</a>` : nothing}
+              ${
+                about === null
+                  ? nothing
+                  : html`<span><a href="#/report">Open the report</a> <small id="report-about" class="range">${about}</small></span>`
+              }
               <button
                 id="copy-embed"
                 type="button"

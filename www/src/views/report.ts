@@ -9,7 +9,16 @@ import { duration, number } from "../format";
 import { doubtsOf, factsOf, missingOf, partsOf, SECTIONS } from "../report/content";
 import { plotFigure, tableFigure } from "../report/figures";
 import type { Part, ReportTable } from "../report/part";
-import { type FullReport, goesOn, keepReport, keptReport, readReport, textOf } from "../report/report";
+import {
+  type FullReport,
+  goesOn,
+  keepReport,
+  keptReport,
+  readReport,
+  strangerOf,
+  subjectOf,
+  textOf,
+} from "../report/report";
 import { ESTIMATED, showEstimate } from "./estimate";
 import { measureButton } from "./measure-button";
 import { place } from "./place";
@@ -24,6 +33,7 @@ export class ReportView {
   readonly #place = place("report");
   readonly #title = createRef<HTMLHeadingElement>();
   readonly #estimate = createRef<HTMLElement>();
+  readonly #stranger = createRef<HTMLElement>();
   #report: FullReport | null = null;
   #text = "";
   /** Of the weights that it is of; null of a file. */
@@ -37,6 +47,7 @@ export class ReportView {
     app.store.watch(["ready", "task", "stamp", "model", "engine"], () => {
       if (!this.#report) this.#render();
       else if (this.#report.stopped && this.#offer() !== this.#offered) this.#render();
+      else this.#showStranger();
     });
     app.store.watch(ESTIMATED, () => this.#showEstimate());
     void this.#restore();
@@ -48,8 +59,20 @@ export class ReportView {
     if (note) showEstimate(this.app, "report", note, { before: this.#report });
   }
 
-  get isThere(): boolean {
-    return this.#report !== null;
+  /** Of one that is kept while another network comes to the stage; the rest of it stays as it is. */
+  #showStranger(): void {
+    const { value: note } = this.#stranger;
+    if (!note || !this.#report) return;
+    const said = strangerOf({ report: this.#report, stamp: this.#stamp }, this.app.store.state);
+    note.textContent = said === null ? "" : `This report is ${said}.`;
+    note.hidden = said === null;
+  }
+
+  /** What the one that there is is of, and whether the stage has something else; null where there is none. */
+  get about(): string | null {
+    if (!this.#report) return null;
+    const said = strangerOf({ report: this.#report, stamp: this.#stamp }, this.app.store.state);
+    return `of ${subjectOf(this.#report)}${said === null ? "" : `; ${said}`}`;
   }
 
   /** Shows a report that has just been computed, or opened. */
@@ -129,6 +152,7 @@ export class ReportView {
     this.#offered = this.#offer();
     // Made anew each time, so that no menu is of the report before.
     render(this.#report ? keyed(++this.#renderings, this.#whole(this.#report)) : this.#none(), this.#place);
+    this.#showStranger();
     this.#showEstimate();
   }
 
@@ -166,6 +190,7 @@ export class ReportView {
       </p>
       <header>
         <h2 id="report-title" tabindex="-1" ${ref(this.#title)}>Full report: ${report.network} on ${report.data}</h2>
+        <p class="report-stranger" role="note" hidden ${ref(this.#stranger)}></p>
         <dl class="report-facts">
           ${factsOf(report).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
         </dl>
