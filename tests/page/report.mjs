@@ -111,6 +111,8 @@ export async function checkReport(browser, url, check) {
   await other.page.click(".report-ways a");
   const about = await other.text("#report-about");
   check("as the link to it does", /^of 784-12-10 on MNIST, 100 samples; not of what/.test(about), about);
+  const reason = await other.page.locator("#save-sharpened").getAttribute("title");
+  check("what cannot be saved yet says why", /^Not sharpened yet/.test(reason), reason);
   await other.page.click("#save-report");
   await other.page.waitForFunction(() => window.isoflatLab.app.store.state.progress?.done > 0);
   await other.page.waitForTimeout(400);

@@ -5,7 +5,7 @@ import { Address, SAID } from "../address";
 import type { App } from "../app";
 import { download } from "../dom";
 import { bibtex, plainCitation } from "../figures/cite";
-import { found } from "../store";
+import { found, refusalOf } from "../store";
 import type { SaveChoice, SavedPoint } from "../worker/protocol";
 import { watchIn } from "./closed";
 import { copy } from "./copy";
@@ -14,6 +14,9 @@ import { place, within } from "./place";
 import type { ReportView } from "./report";
 
 type Form = "bibtex" | "plain";
+
+const RIGID =
+  "This network has an activation that is not positively homogeneous: no rescaling leaves what it computes.";
 
 /** How long a button says what it has done, in milliseconds. */
 const SAID_MS = 2000;
@@ -55,6 +58,7 @@ export function keepView(app: App, report: ReportView): void {
     const hash = ready ? Address.of(state, "train") : null;
     const isOnnx = opened?.format === "ONNX";
     const { about } = report;
+    const sharpened = found(dinh.sharpened);
     render(
       html`<div class="side">
           <h2 id="keep-tab-title">Keep it</h2>
@@ -112,13 +116,19 @@ export function keepView(app: App, report: ReportView): void {
               <button id="save-problem" type="button" ?disabled=${model === null} @click=${() => void save("trained")}>
                 Save as trained
               </button>
-              <button id="save-bent" type="button" ?disabled=${bendSummary === null} @click=${() => void save("bent")}>
+              <button
+                id="save-bent"
+                type="button"
+                title=${bendSummary === null ? "Not bent yet: choose Bend on the stage and drag its slider" : nothing}
+                ?disabled=${bendSummary === null}
+                @click=${() => void save("bent")}
+              >
                 Save bent
               </button>
               <button
                 id="save-balanced"
                 type="button"
-                title="Rescaled to the least norm: the network computes the same"
+                title=${model?.homogeneous === false ? RIGID : "Rescaled to the least norm: the network computes the same"}
                 ?disabled=${!model?.homogeneous}
                 @click=${() => void save("balanced")}
               >
@@ -127,7 +137,8 @@ export function keepView(app: App, report: ReportView): void {
               <button
                 id="save-sharpened"
                 type="button"
-                ?disabled=${!found(dinh.sharpened)}
+                title=${sharpened ? nothing : (refusalOf(dinh.sharpened) ?? "Not sharpened yet: choose Sharpen on the stage and drag its slider")}
+                ?disabled=${!sharpened}
                 @click=${() => void save("sharpened")}
               >
                 Save sharpened
