@@ -17,7 +17,7 @@ const markup = template`
   <div id="opened-images" class="images" hidden></div>
   <p id="opened-counts" class="note"></p>
   <ul id="opened-notes" class="note"></ul>
-  <fieldset id="opened-choices" class="fields" aria-label="What files do not say">
+  <fieldset id="opened-choices" class="fields of-words" aria-label="What files do not say">
     <label>Normalisation
       <select id="opened-normalization">
         <option value="">pixels / 255, other data as they are</option>

@@ -101,7 +101,7 @@ export class SpectrumView {
               nearly all are near 0, and some may be negative. An operator that respects the symmetries has the same
               spectrum before and after the bend.
             </p>
-            <div class="fields">
+            <div class="fields of-words">
               <label>Operator${this.#operator}</label>
               <label>On${this.#part}</label>
               <label>Density${this.#quality}</label>

@@ -57,7 +57,7 @@ const FORM = html`
           <label>Of these, measured
             <input id="measured" type="number" min="1" max="60000" step="1" value="500">
           </label>
-          <label>Initialisation
+          <label class="whole">Initialisation
             <select id="init">
               <option value="kaiming_uniform">Kaiming uniform</option>
               <option value="kaiming_normal">Kaiming normal</option>
@@ -70,7 +70,7 @@ const FORM = html`
           <label id="scale-field" hidden><span id="scale-label">b</span>
             <input id="scale" type="number" min="0" step="any" value="0.1">
           </label>
-          <label>Optimiser
+          <label class="whole">Optimiser
             <select id="optimizer">
               <option value="sgd">SGD</option>
               <option value="momentum" selected>SGD, momentum 0.9</option>
