@@ -17,21 +17,32 @@ pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
 
 /// Lets the event loop run, where there is one that has waited for long. To be called after every so many multiplications, or
 /// what takes as long; natively it does nothing.
+///
+/// # Errors
+/// `Aborted`, if the work is [`Stoppable`] and has been stopped meanwhile.
 #[cfg(not(target_arch = "wasm32"))]
 #[inline(always)]
-pub(crate) async fn worked(_multiplications: f64) {}
+pub(crate) async fn worked(_multiplications: f64) -> crate::error::Result<()> {
+    Ok(())
+}
 
 #[cfg(target_arch = "wasm32")]
-pub(crate) use page::{run_if_due, worked};
+pub(crate) use page::{Stoppable, run_if_due, worked};
 
 #[cfg(target_arch = "wasm32")]
 mod page {
-    use std::cell::Cell;
+    use std::cell::{Cell, RefCell};
+    use std::future::Future;
+    use std::pin::Pin;
+    use std::rc::Rc;
+    use std::task::{Context, Poll};
 
     use js_sys::{Date, Function, Promise, Reflect};
     use wasm_bindgen::prelude::*;
     use wasm_bindgen_futures::JsFuture;
     use web_sys::MessageChannel;
+
+    use crate::error::{Result, bail};
 
     /// Longest time without a turn of the event loop, in milliseconds: half a frame at 60 Hz.
     const SLICE: f64 = 8.0;
@@ -45,6 +56,25 @@ mod page {
         /// Multiplications since the last look at the clock.
         static DONE: Cell<f64> = const { Cell::new(0.0) };
         static IS_HELD: Cell<bool> = const { Cell::new(false) };
+        /// Has the caller of what is being worked on stopped it?
+        static STOPPED: RefCell<Option<Rc<dyn Fn() -> bool>>> = const { RefCell::new(None) };
+    }
+
+    /// Work that ends within a pass once its caller has stopped it. Several may take turns.
+    pub struct Stoppable<F> {
+        pub work: F,
+        pub stopped: Rc<dyn Fn() -> bool>,
+    }
+
+    impl<F: Future + Unpin> Future for Stoppable<F> {
+        type Output = F::Output;
+
+        fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+            let before = STOPPED.replace(Some(self.stopped.clone()));
+            let found = Pin::new(&mut self.work).poll(context);
+            STOPPED.set(before);
+            found
+        }
     }
 
     /// While this lives, the event loop waits.
@@ -64,21 +94,30 @@ mod page {
         }
     }
 
-    pub async fn worked(multiplications: f64) {
+    pub async fn worked(multiplications: f64) -> Result<()> {
         let done = DONE.get() + multiplications;
         DONE.set(done);
         if done >= LOOK {
             DONE.set(0.0);
-            run_if_due().await;
+            if is_due() {
+                run().await;
+                if STOPPED.with_borrow(|stopped| stopped.as_ref().is_some_and(|stopped| stopped())) {
+                    bail!(Aborted, "stopped by the caller");
+                }
+            }
         }
+        Ok(())
     }
 
     /// Lets the event loop run if it has waited for long.
     pub async fn run_if_due() {
-        if !IS_HELD.get() && Date::now() - LAST.get() >= SLICE {
+        if is_due() {
             run().await;
-            LAST.set(Date::now());
         }
+    }
+
+    fn is_due() -> bool {
+        !IS_HELD.get() && Date::now() - LAST.get() >= SLICE
     }
 
     /// Lets everything that waits in the event loop run once. A message to oneself, since timers are held back by 4 ms.
@@ -95,5 +134,6 @@ mod page {
             let _ = then.call1(&arrived, &close.bind0(&here));
         }
         let _ = JsFuture::from(arrived).await;
+        LAST.set(Date::now());
     }
 }

@@ -233,7 +233,7 @@ impl<'a> Basis<'a> {
         for first in (0..self.size + 1).step_by(COPIED) {
             let columns = first..(first + COPIED).min(self.size + 1);
             self.vectors.copy_columns(&self.q, columns, &mut q, first)?;
-            worked((COPIED * self.operator.len()) as f64).await;
+            worked((COPIED * self.operator.len()) as f64).await?;
         }
         t.view_mut((0, 0), (self.size, self.size)).copy_from(&self.t.view((0, 0), (self.size, self.size)));
         (self.q, self.coefficients, self.norms, self.t, self.capacity) = (q, coefficients, norms, t, capacity);

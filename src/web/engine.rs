@@ -144,7 +144,8 @@ impl Engine {
         F: AsyncFnOnce(Call) -> std::result::Result<JsValue, JsValue> + 'static,
     {
         let call = self.open(problem, parameters_value, options);
-        self.shared.queue.push(Box::pin(async move { work(call).await }))
+        let stopped = call.parts.stopped.clone();
+        self.shared.queue.push(&stopped, Box::pin(async move { work(call).await }))
     }
 
     /// What a call works with.

@@ -697,7 +697,7 @@ export interface RunOptions {
   onProgress?: (progress: Progress) => void;
   /**
    * Gives the call up: it rejects with the signal's `reason` at once, and nothing is handed over. The engine is free for
-   * the next call within a step, of one pass over the data at most.
+   * the next call within milliseconds on one thread, and elsewhere within a step, of one pass over the data at most.
    */
   signal?: AbortSignal;
 }

@@ -28,7 +28,8 @@ type Js<T> = Result<T, JsValue>;
 pub struct Parts {
     rest: JsValue,
     on_progress: JsValue,
-    stopped: JsValue,
+    /// `stopped()`, which says whether the caller has stopped it.
+    pub stopped: JsValue,
     finishing: JsValue,
     /// `train`'s validation problem.
     pub validation: JsValue,

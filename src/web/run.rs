@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::rc::Rc;
 
 use js_sys::{Function, Promise};
 use wasm_bindgen::prelude::*;
@@ -23,14 +24,19 @@ pub fn control(on_progress: &JsValue, stopped: &JsValue, finishing: &JsValue) ->
             }
         });
     }
-    let asks = |function: Function| move || function.call0(&JsValue::UNDEFINED).is_ok_and(|answer| answer.is_truthy());
-    if let Some(stopped) = stopped.dyn_ref::<Function>().cloned() {
-        control = control.stop_when(asks(stopped));
+    if let Some(stopped) = asks(stopped) {
+        control = control.stop_when(stopped);
     }
-    if let Some(finishing) = finishing.dyn_ref::<Function>().cloned() {
-        control = control.finish_when(asks(finishing));
+    if let Some(finishing) = asks(finishing) {
+        control = control.finish_when(finishing);
     }
     control.breathe_with(|| Box::pin(event_loop::run_if_due()))
+}
+
+/// A wish that a function of the package's JavaScript tells of, if there is one.
+fn asks(function: &JsValue) -> Option<impl Fn() -> bool + 'static> {
+    let function = function.dyn_ref::<Function>().cloned()?;
+    Some(move || function.call0(&JsValue::UNDEFINED).is_ok_and(|answer| answer.is_truthy()))
 }
 
 /// What a call does. Of one type, since a promise's machinery is compiled once for each.
@@ -47,8 +53,12 @@ impl Queue {
         Self { tail: std::cell::RefCell::new(Promise::resolve(&JsValue::UNDEFINED)) }
     }
 
-    /// A promise for `work`, which starts when all before it have ended, however they ended.
-    pub fn push(&self, work: Work) -> Promise {
+    /// A promise for `work`, which starts when all before it have ended, however they ended. Once `stopped()` says so it ends within a pass.
+    pub fn push(&self, stopped: &JsValue, work: Work) -> Promise {
+        let work: Work = match asks(stopped) {
+            Some(stopped) => Box::pin(event_loop::Stoppable { work, stopped: Rc::new(stopped) }),
+            None => work,
+        };
         let before = self.tail.borrow().clone();
         let promise = wasm_bindgen_futures::future_to_promise(async move {
             let _ = JsFuture::from(before).await;

@@ -120,7 +120,7 @@ impl<T: Real> Weights<T> {
                 affine.pack_backward(theta, &mut self.backward[l])?;
             }
             // A number packed is as slow as some that are multiplied.
-            worked(4.0 * affine.weight.len() as f64).await;
+            worked(4.0 * affine.weight.len() as f64).await?;
         }
         Ok(())
     }

@@ -56,7 +56,7 @@ pub async fn for_each<I: Send, S>(
     let mut workspace = workspace();
     for (i, item) in items.iter_mut().enumerate() {
         f(&mut workspace, i, item).await?;
-        worked(work).await;
+        worked(work).await?;
     }
     Ok(())
 }

@@ -215,7 +215,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                         block.load::<N>(net, rows, &selection, i)?;
                     }
                     block.forward_step::<N>(net, weights, l, with_backward, workspace)?;
-                    worked(net.step_work::<N>(l)).await;
+                    worked(net.step_work::<N>(l)).await?;
                 }
             }
             for (i, block) in (first..).zip(&mut *group) {
@@ -224,7 +224,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for l in (0..steps).rev().filter(|&l| with_backward && net.pulls_back(l)) {
                 for block in &mut *group {
                     block.backward_step::<N>(net, weights, l, workspace)?;
-                    worked(net.step_work::<N>(l)).await;
+                    worked(net.step_work::<N>(l)).await?;
                 }
             }
             Ok(())
@@ -351,7 +351,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     for l in (0..steps).filter(|&l| differential.varies(l)) {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.forward_step::<N>(net, weights, l, block, differential, workspace)?;
-                            worked(2.0 * net.step_work::<N>(l)).await;
+                            worked(2.0 * net.step_work::<N>(l)).await?;
                         }
                     }
                     for (tangent, block) in group.iter_mut().zip(blocks) {
@@ -360,7 +360,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
                     for l in (0..steps).rev().filter(|&l| differential.pulls_back(net, l)) {
                         for (tangent, block) in group.iter_mut().zip(blocks) {
                             tangent.backward_step::<N>(net, weights, l, block, differential, workspace)?;
-                            worked(2.0 * net.step_work::<N>(l)).await;
+                            worked(2.0 * net.step_work::<N>(l)).await?;
                         }
                     }
                     Ok(())

@@ -158,7 +158,7 @@ impl<T: Real, const N: usize> Passes<T, N> {
             for l in usize::from(net.plan.starts_affine())..steps {
                 for block in &mut *group {
                     block.forward_step::<N>(net, weights, l, false, workspace)?;
-                    worked(net.step_work::<N>(l)).await;
+                    worked(net.step_work::<N>(l)).await?;
                 }
             }
             for (i, block) in (first..).zip(group) {

@@ -160,7 +160,7 @@ impl<T: Real> Task<'_, '_, T> {
         for (g, x) in self.terms {
             let (g, x) = (g.as_chunks::<N>().0, affine.pad::<T, N>(x, padded)?.as_chunks::<N>().0);
             simd::run(level, SampleSquares::<T, N> { affine, first: *first, g, x, gradient, out: weight });
-            worked(affine.multiplications() * N as f64 * rows.len() as f64 / affine.rows as f64).await;
+            worked(affine.multiplications() * N as f64 * rows.len() as f64 / affine.rows as f64).await?;
         }
         Ok(())
     }

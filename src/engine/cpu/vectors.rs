@@ -52,7 +52,7 @@ impl<T: Real> Vectors for CpuVectors<T> {
             while values.len() < total {
                 let next = (values.len() + AT_ONCE).min(total);
                 values.resize(next, T::default());
-                worked(AT_ONCE as f64 * TOUCH).await;
+                worked(AT_ONCE as f64 * TOUCH).await?;
             }
             Ok(Vector::new(len, columns, values))
         })
@@ -143,7 +143,7 @@ impl<T: Real> Vectors for CpuVectors<T> {
             }
             for (y, c) in T::slice_mut(y)?.chunks_exact_mut(len.max(1)).zip(c.chunks_exact(columns.len())) {
                 vector_ops::combine(alpha, &q[columns.start * len..columns.end * len], c, y);
-                worked((len * columns.len()) as f64).await;
+                worked((len * columns.len()) as f64).await?;
             }
             Ok(())
         })

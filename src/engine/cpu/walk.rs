@@ -151,7 +151,7 @@ pub async fn walk_back<T: Real, const N: usize>(
             activation::multiply_derivative(net.plan.steps[from].activation, a, curve, q);
         })?;
         workspace.spare.push(take(&mut deltas[l]));
-        worked(2.0 * net.step_work::<N>(l)).await;
+        worked(2.0 * net.step_work::<N>(l)).await?;
     }
     workspace.deltas = deltas;
     Ok(())

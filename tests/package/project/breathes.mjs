@@ -1,4 +1,4 @@
-/** The event loop runs in the middle of what takes long, a single pass over the data among it. */
+/** The event loop runs in the middle of what takes long, a single pass over the data among it; there a stop is heard, too. */
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -12,6 +12,7 @@ const network = Network.preset("lenet");
 const inputs = Float32Array.from({ length: SAMPLES * 784 }, (_, i) => Math.abs(Math.sin(i)));
 const targets = Uint8Array.from({ length: SAMPLES }, (_, i) => i % 10);
 const problem = new Problem(network, { loss: "cross_entropy", inputs, targets });
+const small = problem.first(1);
 const parameters = network.initialize();
 const other = parameters.map((w, i) => w + 0.01 * Math.cos(i));
 
@@ -34,19 +35,32 @@ async function watched(work) {
 for (const precision of ["f32", "f64"]) {
   const engine = await Engine.create({ backend: "cpu", precision });
   // Memory is taken and code is compiled once.
+  await engine.gradient(small, parameters);
+  const expected = await engine.gradient(problem, other);
   await engine.product(problem, parameters, other);
   const passes = {
-    gradient: () => engine.gradient(problem, other),
-    product: () => engine.product(problem, other, parameters),
-    "ten evaluations": () =>
-      engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }], points: 10 }),
-    sweep: () => engine.petzka(problem, parameters, { draws: 2, maxProducts: 1 }),
+    gradient: (more) => engine.gradient(problem, other, more),
+    product: (more) => engine.product(problem, other, parameters, more),
+    "ten evaluations": (more) =>
+      engine.landscape(problem, parameters, { directions: [{ type: "random", seed: 1 }], points: 10, ...more }),
+    sweep: (more) => engine.petzka(problem, parameters, { draws: 2, maxProducts: 1, ...more }),
   };
   for (const [name, pass] of Object.entries(passes)) {
     const [total, longest] = await watched(pass);
     console.log(`${name} in ${precision}: ${total.toFixed(0)} ms, at most ${longest.toFixed(0)} ms without a turn`);
     // A slow machine takes longer for either.
     assert(longest < Math.max(50, total / 4), `${name} in ${precision}: ${longest} of ${total} ms without a turn`);
+
+    // At a point that is not prepared yet.
+    await engine.gradient(problem, parameters);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), total / 5);
+    await assert.rejects(pass({ signal: stop.signal }), { name: "AbortError" });
+    const stopped = performance.now();
+    await engine.gradient(small, parameters);
+    const free = performance.now() - stopped;
+    assert(free < Math.max(50, total / 2), `${name} in ${precision}: the engine is free after ${free} of ${total} ms`);
+    assert.deepEqual(await engine.gradient(problem, other), expected, `${name}, stopped, and a gradient after it`);
   }
   engine.free();
 }
