@@ -303,6 +303,8 @@ mod tests {
             ("report x --html y --out y", "each has its own"),
             ("report x --threads 5000", "--threads is at most 1024, not \"5000\""),
             ("report x --out=", "--out is a file's name, not \"\""),
+            ("report x --seed 18446744073709551616", "--seed is at most 18446744073709551615, not"),
+            ("report x --samples 99999999999999999999", "--samples is at most "),
             ("report x --samples 0", "--samples is a whole number of at least 1, not \"0\""),
             ("report x --samples -5", "--samples is a whole number of at least 1, not \"-5\""),
             ("report x --json=5", "takes no value"),

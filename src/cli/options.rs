@@ -1,5 +1,9 @@
 //! The options: one table for those who read words, and for those who want help.
 
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::FromStr;
+
 use super::invocation::{Command, Invocation, OptimizerName, SaveAs};
 use super::nearest::hint;
 use crate::engine::gpu::Tune;
@@ -310,7 +314,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         ON_DEVICE,
         "which GPU, from 0 (the fastest; the ranks of a machine take turns; the native program)",
         |to, v| {
-            to.device.adapter = Some(v.parse().or_else(|_| wrong("adapter", "a whole number of at least 0", v))?);
+            to.device.adapter = Some(whole("adapter", v, 0, usize::MAX)?);
             Ok(())
         },
     ),
@@ -329,7 +333,7 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         },
     ),
     row("seed", Some("N"), &[], "of all that is drawn (0)", |to, v| {
-        to.seed = v.parse().or_else(|_| wrong("seed", "a whole number of at least 0", v))?;
+        to.seed = whole("seed", v, 0, u64::MAX)?;
         Ok(())
     }),
     row("json", None, &[], "JSON on standard output instead of a table", |to, _| {
@@ -340,10 +344,16 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         to.output.html = Some(named("html", v)?);
         Ok(())
     }),
-    row("out", Some("FILE"), &[], "weights (train, convert) or the result's JSON into this file", |to, v| {
-        to.output.out = Some(named("out", v)?);
-        Ok(())
-    }),
+    row(
+        "out",
+        Some("FILE"),
+        &[],
+        "weights (train; convert, which else names them after the model) or the result's JSON into this file",
+        |to, v| {
+            to.output.out = Some(named("out", v)?);
+            Ok(())
+        },
+    ),
     row(
         "checkpoint",
         Some("FOLDER"),
@@ -398,9 +408,17 @@ fn named(name: &str, value: &str) -> Result<String> {
 }
 
 fn count(name: &str, value: &str) -> Result<usize> {
-    match value.parse() {
-        Ok(count) if count > 0 => Ok(count),
-        _ => wrong(name, "a whole number of at least 1", value),
+    whole(name, value, 1, usize::MAX)
+}
+
+fn whole<N>(name: &str, value: &str, least: N, most: N) -> Result<N>
+where
+    N: FromStr<Err = ParseIntError> + PartialOrd + Display,
+{
+    match value.parse::<N>() {
+        Ok(number) if number >= least => Ok(number),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => wrong(name, &format!("at most {most}"), value),
+        _ => wrong(name, &format!("a whole number of at least {least}"), value),
     }
 }
 

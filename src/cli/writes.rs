@@ -72,13 +72,13 @@ pub(super) fn save_format(invocation: &Invocation) -> Result<(String, SaveAs)> {
     let by_name = out.and_then(SaveAs::of_name);
     let Some(format) = invocation.convert.to.or(by_name) else {
         match (invocation.command, out) {
-            (Command::Convert, _) => {
+            (Command::Convert, None) => {
                 bail!(InvalidOption, "convert needs a format: --to {}", SaveAs::ALL.map(SaveAs::name).join("|"))
             }
             (_, None) => bail!(InvalidOption, "train needs a place for the weights: --out FILE.safetensors"),
             (_, Some(name)) => bail!(
                 InvalidOption,
-                "the name {name} tells no format: it ends with one of {}",
+                "the name {name} tells no format: it ends with one of {}, or --to says it",
                 SaveAs::ALL.map(SaveAs::extension).join(", ")
             ),
         }

@@ -90,8 +90,8 @@ export function promised(prepare, told = (error) => error) {
 export const withOptions = (method, canFinish) => (error) => {
   const [, begin, list] = /^([^:]*: there is no key .*; there are )([^;]*)$/.exec(error?.message ?? "") ?? [];
   if (!(error instanceof IsoflatError) || !begin?.startsWith(`${method}: `)) return error;
-  const isKnown = (key) => key !== "none" && OWNERS[key]?.length !== 0;
   const own = Object.keys(OWNERS).filter((key) => OWNERS[key].includes(method));
+  const isKnown = (key) => key !== "none" && (OWNERS[key] === undefined || own.includes(key));
   const watching = watchers.filter((key) => key !== "finish" || canFinish);
   error.message = begin + [...new Set([...list.split(", ").filter(isKnown), ...own, ...watching])].join(", ");
   return error;

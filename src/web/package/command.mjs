@@ -26,7 +26,7 @@ import { adopted, IsoflatError } from "./errors.js";
 import { createGlue } from "./isoflat_command_glue.js";
 import { Instance } from "./module.js";
 
-const [FAILED, USAGE, INTERRUPTED] = [1, 2, 130];
+const [FAILED, USAGE] = [1, 2];
 /** Folders within folders that are looked into. */
 const DEEPEST = 16;
 /** Milliseconds between two lines of progress, and how wide they may be. */
@@ -161,7 +161,7 @@ function readAll(names) {
     try {
       return read(name);
     } catch (error) {
-      throw error.code ? new Error(`${name}: ${inWords(error)}`) : error;
+      throw error.code ? new Error(`${error.path ?? name}: ${inWords(error)}`) : error;
     }
   });
 }
@@ -183,21 +183,23 @@ function progressLine(isWanted) {
   };
 }
 
-/** Ctrl-C: the first asks the work to finish, a second ends the program. */
+/** Ctrl-C: the first asks the work to finish. The second is the system's again, which ends the program whatever it is in the middle of. */
 function interrupts() {
-  let pressed = 0;
-  process.on("SIGINT", () => {
-    pressed++;
-    if (pressed > 1) process.exit(INTERRUPTED);
+  let isPressed = false;
+  process.once("SIGINT", () => {
+    isPressed = true;
     process.stderr.write("\nisoflat: finishing with what there is; Ctrl-C again ends at once\n");
   });
-  return () => pressed > 0;
+  return () => isPressed;
 }
 
 /** Waits until it is written: a pipe takes it in pieces. */
 const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
 
 async function work(words) {
+  const lossy = words.find((word) => word.includes("\uFFFD"));
+  if (lossy !== undefined)
+    return fail(`${lossy} is no UTF-8, and Node does not hand over what it is: rename the file`, USAGE);
   const home = await module();
   const enter = (body) => {
     try {

@@ -47,7 +47,18 @@ near(
 );
 near(density.moments[0].value * density.dimension, sum, 1e-8);
 const block = await engine.eigenvalues(problem, parameters, { operator: "hessian.layer_2", vectors: true });
-assert.equal(block.top[0].vector.length, 45);
+const [{ value: largest, vector }] = block.top;
+assert.equal(vector.length, 45);
+// Several at once: more than go through together.
+const copies = new Float64Array(20 * 45);
+for (let i = 0; i < 20; i++) copies.set(vector, 45 * i);
+const images = await engine.product(problem, parameters, copies, { operator: "hessian.layer_2" });
+images.forEach((image, i) => {
+  assert(Math.abs(image - largest * copies[i]) <= 1e-7 * largest, `${image}, ${largest * copies[i]}`);
+});
+await assert.rejects(engine.product(problem, parameters, parameters.subarray(1), { operator: "hessian.layer_2" }), {
+  message: /must have 45 \(the parameter count of hessian\.layer_2\) each/,
+});
 
 // Of a smooth network the Hessian's diagonal is estimated, and exact where there are as many products as entries.
 const smooth = Network.fromJSON({
