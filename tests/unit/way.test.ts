@@ -125,8 +125,8 @@ describe("a training in pieces", () => {
   };
   const session = { model } as unknown as Session;
 
-  /** A step every 100 ms, 200 in all. */
-  function trainer(asked: (TrainOptions | undefined)[]): Engine {
+  /** A step every 100 ms, 200 in all; `slow`: how long the end of each piece takes beside, by its number. */
+  function trainer(asked: (TrainOptions | undefined)[], slow = (_piece: number): number => 0): Engine {
     const train = async (_: unknown, __: unknown, options?: TrainOptions): Promise<TrainResult> => {
       asked.push(options);
       const from = options?.checkpoint?.steps ?? 0;
@@ -135,6 +135,7 @@ describe("a training in pieces", () => {
         await new Promise((resolve) => setTimeout(resolve, 100));
         step++;
       }
+      await new Promise((resolve) => setTimeout(resolve, slow(asked.length)));
       const parameters = Float64Array.of(step);
       const checkpoint = { steps: step } as Checkpoint;
       const snapshots = kept(from, step, 33);
@@ -155,6 +156,28 @@ describe("a training in pieces", () => {
     expect(checkpoints.length).toBeLessThan(11);
     expect(asked.map((options) => options?.checkpoint?.steps ?? 0)).toEqual([0, ...checkpoints]);
     expect(stepsOf(way)).toEqual(stepsOf(joined([], kept(0, 200, 33), 33)));
+  });
+
+  const lengths = async (slow: (piece: number) => number): Promise<number[]> => {
+    const checkpoints = [0];
+    const run = new TrainingRun(session, choice, async ({ steps }) => void checkpoints.push(steps));
+    void run.on(trainer([], slow), {});
+    await vi.advanceTimersByTimeAsync(60_000);
+    return checkpoints.slice(1).map((steps, index) => steps - (checkpoints[index] ?? 0));
+  };
+
+  test("keeps them as often where one takes long once, the first or a later one", async () => {
+    for (const slowOnce of [1, 2, 4]) {
+      const found = await lengths((piece) => (piece === slowOnce ? 1000 : 0));
+      expect(Math.max(...found)).toBeLessThan(25);
+      expect(found.length).toBeGreaterThan(8);
+    }
+  });
+
+  test("keeps them less often where each takes long, but not at once", async () => {
+    const [first = 0, ...more] = await lengths(() => 200);
+    expect(first).toBeLessThan(10);
+    expect([more[0], more[1], more[2]].map((steps = 0) => Math.round(steps / 10))).toEqual([2, 4, 8]);
   });
 
   test("ends with Stop, and goes on where it was", async () => {
@@ -198,6 +221,6 @@ test("an unfinished training says how far it had come", () => {
   const choice: TrainChoice = { optimizer: "sgd", learningRate: 0.1, batchSize: 4, epochs: 8, seed: 1 };
   const of = { run: "1", choice, network: "784-10", history: [], stamp: null };
   expect(unfinishedSaid({ ...of, epochs: 3.4375 })).toContain("784-10 is at 3.4 of 8 epochs");
-  expect(unfinishedSaid({ ...of, epochs: 0 })).toContain("just begun");
+  expect(unfinishedSaid({ ...of, epochs: 0 })).toContain("784-10 was kept at its beginning");
   expect(unfinishedSaid({ ...of, epochs: 3, isElsewhere: true })).toMatch(/8 epochs.*in another tab/);
 });

@@ -54,10 +54,10 @@ export const NOT_KEPT = [
   "A reload loses it, and Undo does not bring it back. Under Keep its weights can be saved in a file.",
 ] as const;
 
-/** Of a training that can go on: what it is, and how far it has come. */
+/** Of a training that can go on: what it is, and from where, which may be before it broke off. */
 export function unfinishedSaid({ network, epochs, choice, isElsewhere }: Unfinished): string {
   if (isElsewhere) return `The training of ${network}, ${choice.epochs} epochs, is running in another tab.`;
-  const at = epochs > 0 ? `is at ${epochsIn(epochs)} of ${choice.epochs} epochs` : "had only just begun";
+  const at = epochs > 0 ? `is at ${epochsIn(epochs)} of ${choice.epochs} epochs` : "was kept at its beginning";
   return `The training of ${network} ${at}: Continue goes on from there, and ends as it would have.`;
 }
 

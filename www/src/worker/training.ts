@@ -10,6 +10,8 @@ import { joined, snapshotsOf, type Way } from "./way";
 const [FIRST_MS, PIECE_MS] = [500, 2000];
 /** A piece's end may take so much of its time: of large networks a checkpoint takes longer, and they come less often. */
 const SHARE = 0.02;
+/** A piece is no more than so many times the one before: what an end really takes a few of them show. */
+const GROWTH = 2;
 
 export interface Reached extends Pick<TrainResult, "parameters" | "stopped" | "epochs" | "checkpoint"> {
   way: Way;
@@ -39,7 +41,7 @@ export class TrainingRun {
     const { model } = this.session;
     const { choice } = this;
     const count = snapshotsOf(model.network.parameterCount);
-    let [length, keeping] = [FIRST_MS, Promise.resolve()];
+    let [length, least, keeping] = [FIRST_MS, Number.POSITIVE_INFINITY, Promise.resolve()];
     while (true) {
       const piece = new AbortController();
       let endedAt = Number.POSITIVE_INFINITY;
@@ -75,7 +77,9 @@ export class TrainingRun {
       // The one before has had all of the piece's time.
       await keeping;
       keeping = this.keep(this.checkpoint, this.way);
-      length = Math.max(PIECE_MS, (performance.now() - endedAt) / SHARE);
+      // Any may take long once, for what is no checkpoint's: in the first one's time a GPU makes its pipelines.
+      least = Math.min(least, performance.now() - endedAt);
+      length = Math.max(PIECE_MS, Math.min(least / SHARE, GROWTH * length));
     }
   }
 }
