@@ -6,7 +6,7 @@ import { noBend } from "./bends";
 import { Client } from "./client";
 import { Completion } from "./completion";
 import { Costs } from "./costs";
-import { LabError } from "./errors";
+import { LabError, lostSaid } from "./errors";
 import { Experiments } from "./experiments";
 import { History, type Reached } from "./history";
 import { type Job, Jobs } from "./jobs";
@@ -67,8 +67,9 @@ export class App {
     this.#client = new Client((event) => {
       if (event.type === "progress") return store.set({ progress: event.progress });
       if (event.type === "rows") return this.#completion.grow(event.point, event.about, event.landscape);
+      const said = lostSaid(store.state.engine?.info.backend, event.start.info);
       store.set({ engine: event.start });
-      messages.notice("The GPU was lost. It has been set up again, and the step begun anew.", event.start.note);
+      messages.notice(said, event.start.note);
     });
     this.#jobs = new Jobs(this.#client, (error) => this.#failed(error));
     this.#experiments = new Experiments(store, this.#client);

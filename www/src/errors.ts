@@ -1,3 +1,4 @@
+import type { BackendInfo } from "isoflat";
 import type { Failure } from "./worker/protocol";
 
 export class LabError extends Error {
@@ -24,7 +25,8 @@ const ADVICE: Partial<Record<Failure["code"], string>> = {
   not_homogeneous: "Rescalings keep the function only where the activation is positively homogeneous, like ReLU.",
   too_large: "Choose narrower layers or fewer samples.",
   backend_unavailable: "The CPU does the same computations; choose it at the top of the page.",
-  device_lost: "Press the button again, or choose the CPU at the top of the page.",
+  device_lost:
+    "Press the button again, or choose the CPU at the top of the page. If that does not help, load the page again: what is on it is kept, and comes back.",
   out_of_range: "Such numbers need double precision: choose the CPU at the top of the page.",
   crashed: "Choose a smaller network, fewer samples or fewer points, and try again.",
   gpu: "Try again, or choose the CPU at the top of the page.",
@@ -39,4 +41,11 @@ export function advice(code: Failure["code"], message = ""): string {
   if (code === "not_finite" && /diverged/.test(message))
     return "Lower the learning rate under Options, and train again.";
   return ADVICE[code] ?? "";
+}
+
+/** Of a device that was lost in the middle of a step; `was`: what computed before. */
+export function lostSaid(was: BackendInfo["backend"] | undefined, { backend, precision }: BackendInfo): string {
+  if (was === "gpu" && backend === "cpu")
+    return `The GPU was lost, and could not be had again. The CPU has taken over, in ${precision}, and the step is begun anew.`;
+  return `The ${was === "cpu" ? "engine" : "GPU"} was lost. It has been set up again, and the step is begun anew.`;
 }

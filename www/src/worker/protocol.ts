@@ -451,7 +451,9 @@ export interface EngineStart {
 }
 
 /** `download`: of data. `not_fetched`: of a piece of the page itself. */
-export type LabFailureCode = "download" | "not_fetched" | "not_possible" | "aborted" | "crashed" | "not_finite";
+export type LabFailureCode =
+  | ("download" | "not_fetched" | "not_possible" | "aborted")
+  | ("crashed" | "not_finite" | "device_lost");
 
 /** What goes wrong in the lab's own part of the worker. */
 export class LabFailure extends Error {

@@ -42,6 +42,8 @@ export async function figuresOf(
   }
 }
 
+const isLost = (error: unknown): boolean => error instanceof IsoflatError && error.code === "device_lost";
+
 /** What the module holds of a model. */
 export interface Handles {
   network: Network;
@@ -142,12 +144,17 @@ export class Session {
       try {
         return await body(engine, options);
       } catch (error) {
-        if (!(error instanceof IsoflatError) || error.code !== "device_lost") throw error;
+        if (!isLost(error)) throw error;
         engine.free();
         this.#engine = undefined;
         const start = await this.#create();
         this.listener({ type: "engine", start });
-        return await body(this.engine, options);
+        return await body(this.engine, options).catch((again: unknown) => {
+          if (!isLost(again)) throw again;
+          // The browser's own words for it tell a person nothing.
+          const what = start.info.backend === "gpu" ? "the GPU" : "the engine";
+          throw new LabFailure("device_lost", `${what} was lost again in the same step`);
+        });
       }
     });
   }
