@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { linePlot } from "../../www/src/charts/line";
 import { thinned } from "../../www/src/charts/thin";
-import { trainingPlot } from "../../www/src/charts/training";
+import { cutBack, trainingPlot } from "../../www/src/charts/training";
 import { landscape } from "./states";
 
 describe("thinned", () => {
@@ -44,6 +44,16 @@ describe("the chart of training", () => {
 
   test("says the last numbers", () => {
     expect(trainingPlot(learning).label).toContain("loss 0.500; accuracy 90.0 %; test accuracy 88.0 %");
+  });
+
+  test("drops what is past the place where a training goes on", () => {
+    const cut = structuredClone(learning);
+    cutBack(cut, 4);
+    expect(cut).toEqual(learning);
+    cutBack(cut, 1.5);
+    expect(cut).toEqual({ span: 8, epoch: [1], loss: [2], accuracy: [0.3], test: [null] });
+    cutBack(cut, 0);
+    expect([cut.epoch, cut.test]).toEqual([[], []]);
   });
 
   test("has room where there is nothing yet", () => {

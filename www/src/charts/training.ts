@@ -45,6 +45,7 @@ export class TrainingChart {
   }
 
   add(epoch: number, values: { loss?: number; accuracy?: number; test?: number }): void {
+    cutBack(this.#learning, epoch);
     // What is no finite number has no place, and would leave the others none.
     const place = (value = Number.NaN) => (Number.isFinite(value) ? value : null);
     this.#learning.epoch.push(epoch);
@@ -66,6 +67,11 @@ export class TrainingChart {
       this.redraw();
     });
   }
+}
+
+/** A training that goes on from a checkpoint, after a device was lost, comes once more by what it had passed. */
+export function cutBack({ epoch: at, loss, accuracy, test }: Learning, epoch: number): void {
+  while ((at.at(-1) ?? 0) > epoch) for (const line of [at, loss, accuracy, test]) line.pop();
 }
 
 export function trainingPlot({ span, epoch, loss, accuracy, test }: Learning): PlotOptions {
