@@ -29,4 +29,6 @@ test("only what takes 784 values and gives ten is for MNIST", () => {
   expect(of(784, 20, 12)).toBeNull();
   expect(of(783, 20, 10)).toMatch(/takes 783 values/);
   expect(of(784, 20, 9)).toMatch(/has 9 outputs/);
+  // Of an address: what there is none of the engine refuses.
+  expect(unfitForMnist({ kind: "preset", name: "none" as "small" })).toBeNull();
 });

@@ -49,7 +49,8 @@ describe("a run that diverged", () => {
     const said = advice("not_finite", "training diverged in epoch 1, step 9: try a smaller learning rate");
     expect(said).toMatch(/learning rate/);
     expect(said).not.toMatch(/file/);
-    expect(advice("not_finite", "inputs[3] is NaN")).toMatch(/file/);
+    expect(advice("not_finite", "inputs[3] is NaN", true)).toMatch(/file/);
+    expect(advice("not_finite", "the loss at this point is inf: its numbers overflow")).not.toMatch(/file/);
   });
 });
 

@@ -14,6 +14,7 @@ import { isArrival, Snapshots, type Step } from "./kept";
 import { KeptNetworks } from "./kept-networks";
 import type { Messages } from "./messages";
 import { areProcessorsFew, handsOn, ShortTasks } from "./moments";
+import { unfitForMnist } from "./networks";
 import { Opener } from "./opener";
 import { ownShelf, Paces } from "./paces";
 import { awaited, isTrainingNext, planOf, type Scope } from "./plan";
@@ -400,6 +401,9 @@ export class App {
   }
 
   async #setModel(modelChoice: ModelChoice): Promise<void> {
+    // The form offers no such choice; an address may, or a result.
+    const unfit = modelChoice.data.kind === "mnist" ? unfitForMnist(modelChoice.network) : null;
+    if (unfit !== null) throw new LabError("invalid_problem", unfit);
     await this.#startEngine();
     this.#forget();
     const model = await this.#client.call((lab) => lab.setModel(modelChoice));
@@ -407,7 +411,7 @@ export class App {
   }
 
   #failed(error: unknown): void {
-    this.messages.error(error);
+    this.messages.error(error, this.store.state.opened !== null);
     if (error instanceof LabError && error.code === "unexpected") this.#recovery.begin();
   }
 }

@@ -5,6 +5,8 @@ export class LabError extends Error {
   constructor(
     readonly code: Failure["code"],
     message: string,
+    /** It is one of files that were being opened: none of them need be open. */
+    readonly isOfFiles = false,
   ) {
     super(message);
   }
@@ -19,7 +21,8 @@ const ADVICE: Partial<Record<Failure["code"], string>> = {
   invalid_network: "Check the widths, or choose one of the networks in the list.",
   invalid_problem: "Choose data that fits the network’s inputs and outputs, or a network that fits the data.",
   invalid_parameters: "The file’s parameters must be as many as its network has.",
-  not_finite: "Look for NaN or infinite numbers in the file; if training ran away, lower the learning rate.",
+  not_finite:
+    "Numbers become too large or too small to compute with: reset the bend, or choose another scale of the initialisation under Options; if training ran away, lower the learning rate.",
   invalid_option: "Change the value under Options and try again.",
   invalid_transformation: "Reset the bend and try again.",
   not_homogeneous: "Rescalings keep the function only where the activation is positively homogeneous, like ReLU.",
@@ -37,9 +40,15 @@ const ADVICE: Partial<Record<Failure["code"], string>> = {
   unexpected: "The engine has been started anew. Press Train, or open the file again.",
 };
 
-export function advice(code: Failure["code"], message = ""): string {
+/** The numbers may be the file's own. */
+const NOT_FINITE_OF_FILE =
+  "Look for NaN, infinite or very large numbers in the file; if it is bent, reset the bend; if training ran away, lower the learning rate.";
+
+/** `isOfFile`: the network on the stage, or what was being opened, came in a file. */
+export function advice(code: Failure["code"], message = "", isOfFile = false): string {
   if (code === "not_finite" && /diverged/.test(message))
     return "Lower the learning rate under Options, and train again.";
+  if (code === "not_finite" && isOfFile) return NOT_FINITE_OF_FILE;
   return ADVICE[code] ?? "";
 }
 

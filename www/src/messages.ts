@@ -16,13 +16,14 @@ export class Messages {
     return this.#code;
   }
 
-  /** What is shown, for `clear`. */
-  error(error: unknown): Element {
+  /** What is shown, for `clear`. `isFile`: the network on the stage came in one. */
+  error(error: unknown, isFile = false): Element {
     if (isNotFetched(error))
       return this.error(new LabError("not_fetched", "this part of the page could not be fetched"));
     const message = error instanceof Error ? error.message : String(error);
     const code = error instanceof LabError ? error.code : "unexpected";
-    return this.#show("error", sentence(message), advice(code, message), code);
+    const isOfFile = isFile || (error instanceof LabError && error.isOfFiles);
+    return this.#show("error", sentence(message), advice(code, message, isOfFile), code);
   }
 
   notice(text: string, detail = ""): void {

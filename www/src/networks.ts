@@ -95,16 +95,17 @@ export function defaultsOf(network: NetworkChoice): Defaults {
 /** Why MNIST's digits are nothing for this network; null where they fit. */
 export function unfitForMnist(network: NetworkChoice): string | null {
   if (network.kind === "preset") {
-    const { values, shape } = INPUTS[PRESETS[network.name].over];
+    // An address may name one that there is none of, which the engine says.
+    const { values, shape } = INPUTS[PRESETS[network.name]?.over ?? "mnist"];
     if (values === INPUTS.mnist.values) return null;
-    return `This network takes colour images (${shape} = ${values} values), and MNIST’s digits are 1×28×28 = 784: it gets random samples with random labels instead.`;
+    return `This network takes colour images (${shape} = ${values} values), and MNIST’s digits are 1×28×28 = 784`;
   }
   const [first = 0, last = 0] = [network.widths[0], network.widths.at(-1)];
   if (first !== INPUTS.mnist.values) {
-    return `This network takes ${first} values, and MNIST’s digits have 784: it gets random samples with random labels instead.`;
+    return `This network takes ${first} values, and MNIST’s digits have 784`;
   }
   if (last < 10) {
-    return `This network has ${last} outputs, and there are ten digits: it gets random samples with random labels instead.`;
+    return `This network has ${last} outputs, and there are ten digits`;
   }
   return null;
 }

@@ -6,6 +6,7 @@ import { fetchArrival } from "./arrival/load";
 import { checkChoiceOf } from "./asking";
 import { decadesOf, noBend } from "./bends";
 import type { Client } from "./client";
+import { LabError } from "./errors";
 import { sentence } from "./format";
 import type { Job } from "./jobs";
 import { isArrival } from "./kept";
@@ -47,7 +48,11 @@ export class Opener {
     if (files.length > 0 && !(await this.app.mayGo())) return;
     await this.page.task("starting", async (job) => {
       await this.page.startEngine();
-      const opened = await this.page.client.call((lab) => lab.openFiles(files, choice));
+      const opened = await this.page.client
+        .call((lab) => lab.openFiles(files, choice))
+        .catch((error: unknown) => {
+          throw error instanceof LabError ? new LabError(error.code, error.message, true) : error;
+        });
       await this.#show(job, opened);
     });
   }

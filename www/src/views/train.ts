@@ -272,7 +272,7 @@ function fitData(): boolean {
   if (unfit !== null) data.value = "synthetic";
   else if (note.textContent) data.value = digitsWanted ? "mnist" : "synthetic";
   if (digits) digits.disabled = unfit !== null;
-  note.textContent = unfit ?? "";
+  note.textContent = unfit === null ? "" : `${unfit}: it gets random samples with random labels instead.`;
   note.hidden = unfit === null;
   return data.value !== before;
 }
