@@ -5,7 +5,7 @@ import { lambdaFor } from "../../www/src/bends";
 import { cameraText, FIRST_LOOK } from "../../www/src/charts/camera";
 import { moved } from "../../www/src/charts/orbit";
 import { PARTS } from "../../www/src/kept";
-import { type Link, queryOf, readQuery } from "../../www/src/link";
+import { type Link, noSpectrum, queryOf, readQuery } from "../../www/src/link";
 import { LONGER, QUICK, spacesAddress } from "../../www/src/spaces/settings";
 import { FIRST_STATE, SPECTRUM } from "../../www/src/states";
 import { type Key, NO_DINH, NOT_SHARP, type State } from "../../www/src/store";
@@ -333,4 +333,16 @@ describe("A link", () => {
     expect(readQuery(query)).toEqual({ ...NOTHING, spaces: choice, leavesStage: true });
     expect(readQuery(`${query}&s=2`)?.leavesStage).toBe(false);
   });
+});
+
+test("what an address wants the spectrum of may not be there, which is said", () => {
+  const operators = [{ name: "hessian" }, { name: "gauss_newton" }] as const;
+  const of = (text: string) => noSpectrum(readQuery(`spectrum=${text}`)?.spectrum ?? SPECTRUM, operators, 3);
+  expect([of("hessian-all-4-60"), of("gauss_newton-layer_3-4-60"), of("hessian-weights-4-60")]).toEqual([
+    null,
+    null,
+    null,
+  ]);
+  expect(of("hessian-layer_99-4-60")).toMatch(/spectrum of layer 99, and this network has 3 layers/);
+  expect(of("nothing-all-4-60")).toMatch(/“nothing”, and there is no such operator/);
 });

@@ -1,6 +1,6 @@
 /** The page's state as an address: whoever opens it sees the same numbers. Short, and a person can read it. */
 
-import type { BackendInfo } from "isoflat";
+import type { BackendInfo, OperatorDescription } from "isoflat";
 import { LANDSCAPE, MODEL } from "./arrival/arrival";
 import { LAYER_DECADES, lambdaFor } from "./bends";
 import { cameraText, type Look, lookOf, lookText } from "./charts/camera";
@@ -214,6 +214,19 @@ function spectrumOf(text: string | null): SpectrumChoice {
   if (!operator || !isPart || !whole(probes) || !whole(steps)) return SPECTRUM;
   if (between(probes, 1, MOST_PROBES) === null || between(steps, 2, MOST_STEPS) === null) return SPECTRUM;
   return { operator: operator as SpectrumChoice["operator"], part: part as SpectrumChoice["part"], probes, steps };
+}
+
+/** Why there is no such spectrum; null where there is. */
+export function noSpectrum(
+  { operator, part }: SpectrumChoice,
+  operators: readonly Pick<OperatorDescription, "name">[],
+  depth: number,
+): string | null {
+  if (operators.every(({ name }) => name !== operator))
+    return `The address asks for a spectrum of “${operator}”, and there is no such operator`;
+  const [, layer] = /^layer_(.+)$/.exec(part) ?? [];
+  if (Number(layer ?? 0) <= depth) return null;
+  return `The address asks for the spectrum of layer ${layer}, and this network has ${depth} layers`;
 }
 
 /** More than any choice of the page: an address should not hold a computer up. */

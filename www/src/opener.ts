@@ -10,7 +10,7 @@ import { LabError } from "./errors";
 import { sentence } from "./format";
 import type { Job } from "./jobs";
 import { isArrival } from "./kept";
-import { deviceOf, type Link } from "./link";
+import { deviceOf, type Link, noSpectrum } from "./link";
 import type { Settings } from "./reopen";
 import { same } from "./same";
 import { CLEARED, withLandscape } from "./states";
@@ -80,8 +80,10 @@ export class Opener {
     } finally {
       passed();
     }
-    await this.#ask(link);
-    this.#sayDevice(link.device);
+    const over = this.#ask(link);
+    // While that is computed, which may take long.
+    this.#sayOtherwise(link);
+    await over;
   }
 
   /** Resolves to whether nothing else has been begun meanwhile, at each step of it: the next one would end that. */
@@ -125,9 +127,8 @@ export class Opener {
     const { store, asking } = this.app;
     const { ready, operators, model, spectrumChoice } = store.state;
     if (!ready || !model) return;
-    const isKnown = operators.some(({ name }) => name === spectrum.operator);
-    const isPart = !spectrum.part.startsWith("layer_") || Number(spectrum.part.slice("layer_".length)) <= model.depth;
-    if (isKnown && isPart && !same(spectrum, spectrumChoice)) asking.setSpectrum(spectrum);
+    if (noSpectrum(spectrum, operators, model.depth) === null && !same(spectrum, spectrumChoice))
+      asking.setSpectrum(spectrum);
     if (check && model.homogeneous) {
       const checkChoice = checkChoiceOf(store.state, check.range, check.searches);
       store.set({ invariance: null, checkChoice, asked: { ...store.state.asked, check: true } });
@@ -147,13 +148,23 @@ export class Opener {
     return device !== null && device !== (engine && deviceOf(engine.info.backend));
   }
 
-  /** In place of what says nothing worse. */
-  #sayDevice(device: Link["device"]): void {
-    const { engine } = this.app.store.state;
-    if (device !== "webgpu" || engine?.info.backend !== "cpu" || this.app.messages.code !== null) return;
-    this.app.messages.notice(
+  /** What is not as the address has it, in place of what says nothing worse. */
+  #sayOtherwise({ device, spectrum }: Link): void {
+    const { messages, store } = this.app;
+    const { engine, operators, model } = store.state;
+    if (messages.code !== null) return;
+    const refusal = model && noSpectrum(spectrum, operators, model.depth);
+    const said = refusal ? `${refusal}: it stays as it is chosen under Spectrum.` : "";
+    if (device !== "webgpu" || engine?.info.backend !== "cpu") {
+      if (said) messages.notice(said);
+      return;
+    }
+    const note = engine.note ? sentence(engine.note) : "";
+    messages.notice(
       "The address was made with WebGPU, which is not available here: going on with the CPU.",
-      `Numbers may differ from those that were shared in the digits that a GPU rounds away. ${engine.note ? sentence(engine.note) : ""}`.trim(),
+      ["Numbers may differ from those that were shared in the digits that a GPU rounds away.", note, said]
+        .join(" ")
+        .trim(),
     );
   }
 
