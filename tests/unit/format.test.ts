@@ -54,7 +54,7 @@ test("percent", () => {
 });
 
 test("duration takes the unit that one would say", () => {
-  expect([0.4, 4.4, 12, 89, 90, 5399, 5400, 36 * 3600].map(duration)).toEqual([
+  expect([0.4, 4.4, 12, 89, 90, 5399, 5400, 36 * 3600, 3.15e7, 3.2e7, 1e300].map(duration)).toEqual([
     "less than a second",
     "about 4 s",
     "about 10 s",
@@ -63,6 +63,9 @@ test("duration takes the unit that one would say", () => {
     "about 90 min",
     "about 2 hours",
     "about 2 days",
+    "about 365 days",
+    "more than a year",
+    "more than a year",
   ]);
 });
 

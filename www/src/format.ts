@@ -75,13 +75,15 @@ export function factor(ratio: number): string {
   return ratio >= 1 ? `× ${number(ratio)}` : `÷ ${number(1 / ratio)}`;
 }
 
-/** A time as one says it: `less than a second`, `about 4 s`, `about 2 min`, `about 3 hours`. */
+/** A time as one says it: `less than a second`, `about 4 s`, `about 2 min`, `about 3 hours`, `more than a year`. */
 export function duration(seconds: number): string {
   if (seconds < 1) return "less than a second";
   if (seconds < 10) return `about ${Math.round(seconds)} s`;
   if (seconds < 90) return `about ${5 * Math.round(seconds / 5)} s`;
   if (seconds < 90 * 60) return `about ${Math.round(seconds / 60)} min`;
   if (seconds < 36 * 3600) return `about ${Math.round(seconds / 3600)} hours`;
+  // Digits say nothing there.
+  if (seconds > 365 * 86400) return "more than a year";
   return `about ${Math.round(seconds / 86400)} days`;
 }
 

@@ -39,7 +39,7 @@ export interface EstimateOptions {
   seeds?: number;
 }
 
-/** Fills a view's own paragraph. Of fields that are empty there is nothing to be said. */
+/** Fills a view's own paragraph. Of fields that are empty, or wrong, there is nothing to be said. */
 export function showEstimate(app: App, work: Work, note: HTMLElement, options: EstimateOptions = {}): void {
   const { training = null, searches = false, before = null, asked, seeds } = options;
   const { state } = app.store;

@@ -71,11 +71,10 @@ export function trainView(app: App): TrainingChart {
   app.store.watch(["training"], () => showTraining(app, chart));
   app.store.watch(["training", "stamp"], () => showCurve(app, chart));
   app.store.watch(["task", "model", "ready", "bend", "surfaces", "measures", "isWanted"], () => showButtons(app));
-  const estimate = () => showEstimate(app, "training", part("p", "train-estimate"), { training: trainingWritten() });
+  const estimate = () => showEstimate(app, "training", part("p", "train-estimate"), { training: trainingWritten(app) });
   app.store.watch(ESTIMATED, estimate);
-  for (const id of ["epochs", "batch"]) part("input", id).addEventListener("input", estimate);
-  // Setting another field may set these.
-  part("select", "network").addEventListener("change", estimate);
+  // A field that has changed may set others.
+  for (const event of ["input", "change"]) part("form", "train-form").addEventListener(event, estimate);
   return chart;
 }
 
@@ -107,10 +106,14 @@ function continuing(app: App, chart: TrainingChart): void {
   });
 }
 
-/** As far as it is written; null where a field is empty. */
-function trainingWritten(): Training | null {
-  const [epochs, batchSize] = [Number(part("input", "epochs").value), Number(part("input", "batch").value)];
-  return epochs > 0 && batchSize > 0 ? { epochs, batchSize } : null;
+/** What *Train* would do; null where a field has what is refused: of the network before there is nothing to be said. */
+function trainingWritten(app: App): Training | null {
+  try {
+    if (app.store.state.modelChoice) readModelChoice();
+    return readTrainChoice();
+  } catch {
+    return null;
+  }
 }
 
 function showButtons(app: App): void {
