@@ -55,6 +55,8 @@ describe("files that come one after the other", () => {
     expect(names(model)).toEqual(["weights.pt"]);
     expect(unused).toEqual([expect.stringMatching(/^network\.json .*not used/)]);
     expect(drop(part, ["weights.pt", "network.json"], [], true).unused).toEqual([]);
+    const twice = drop(NOTHING, ["net.onnx", "net.onnx"], []);
+    expect(drop(twice, ["whole.json"], [], true).unused).toHaveLength(1);
   });
 });
 

@@ -32,10 +32,10 @@ export function onTop<F extends Named>(before: Given<F>, isIncomplete: boolean, 
     return { ...before, data: waited.flat(), waited };
   }
   const left = isIncomplete ? without(before.model, came.model) : [];
-  const unused = left.map(({ name }) => notUsed([name], "files of one model are to be given at once"));
+  const unused = namesOf(left).map((name) => notUsed([name], "files of one model are to be given at once"));
   if (!hasData) return { model: came.model, data: waiting.flat(), waited: waiting, unused };
   // Whoever gives a model with its data means those: what waited was another try.
-  const names = waiting.flat().map(({ name }) => name);
+  const names = namesOf(waiting.flat());
   if (names.length > 0) unused.push(notUsed(names, "the model came with data of its own"));
   return { model: came.model, data: came.data, waited: [], unused };
 }
@@ -44,19 +44,16 @@ export function onTop<F extends Named>(before: Given<F>, isIncomplete: boolean, 
 export function withoutOldest<F extends Named>(given: Given<F>, fault: string): Given<F> | null {
   const [oldest, ...waited] = given.waited;
   if (!oldest) return null;
-  const unused = [
-    ...given.unused,
-    notUsed(
-      oldest.map(({ name }) => name),
-      fault,
-    ),
-  ];
+  const unused = [...given.unused, notUsed(namesOf(oldest), fault)];
   return { ...given, data: waited.flat(), waited, unused };
 }
 
 /** But for those that came again. */
 export const without = <F extends Named>(files: F[], others: F[]): F[] =>
   files.filter(({ name }) => others.every((other) => other.name !== name));
+
+/** Each once: the same file may have been given twice. */
+export const namesOf = (files: Named[]): string[] => [...new Set(files.map(({ name }) => name))];
 
 /** So many names are said. */
 const NAMES = 4;

@@ -15,7 +15,7 @@ import {
 } from "isoflat";
 import { forPage, ofFile } from "./faults";
 import { type Fold, type Folded, withoutBatchNorm } from "./fold";
-import { type Came, type Given, listed, onTop, withoutOldest } from "./given";
+import { type Came, type Given, listed, namesOf, onTop, withoutOldest } from "./given";
 import { imageShape, imagesOf } from "./images";
 import type { Mnist } from "./mnist";
 import { Parts } from "./parts";
@@ -90,7 +90,7 @@ export class Files {
     this.#given = onTop(this.#given, this.#isIncomplete, came);
     if (this.#given.model.length === 0) {
       const { data, waited } = this.#given;
-      const kept = waited.length > 1 ? `; kept for it are ${listed(data.map(({ name }) => name))}` : "";
+      const kept = waited.length > 1 ? `; kept for it are ${listed(namesOf(data))}` : "";
       throw new LabFailure("not_possible", `these are data: drop the model that they are for, too${kept}`);
     }
     const { network, normalization, split } = choice;
