@@ -182,5 +182,8 @@ export async function checkLostDevice(browser, url, check) {
   check("a lost device is said", said.includes("The GPU was lost"), said);
   check("and training goes on", (await state(page, "training")).stopped === false);
   check("to the same weights, to the last bit", (await weights(page)) === whole);
+  const line = await page.locator("#training-chart .curve.loss").getAttribute("d");
+  const at = [...line.matchAll(/[ML]\s*([\d.]+)/g)].map(([, x]) => Number(x));
+  check("its curve does not run back", at.length > 2 && at.every((x, i) => i === 0 || x >= at[i - 1]), at.join());
   await lab.close();
 }
