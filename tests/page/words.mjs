@@ -45,7 +45,11 @@ export async function checkWords(browser, url, check) {
 
   const note = page.locator("#term-note");
   const word = page.locator("#gauge-stands .term");
-  await page.evaluate(() => scrollTo(0, 0));
+  // What has scrolled says so with the next frame, and closes a note.
+  await page.evaluate(() => {
+    scrollTo(0, 0);
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
   check("a word says nothing until it is pressed", !(await note.isVisible()));
   await word.focus();
   await page.keyboard.press("Enter");

@@ -115,7 +115,8 @@ export class UnfinishedRun {
         isTaken = !isFree && said.result?.run !== this.#run;
         if (!isTaken) body(store("last"), isFree);
       };
-      return said;
+      // Of nothing there the answer is none, as of a transaction that was not to be had.
+      return store("last").count();
     });
     return !isTaken && done !== undefined;
   }
