@@ -287,6 +287,7 @@ export class Lab {
     // Not at the foot, where the bar with what is running lies over the page.
     if (selector.startsWith("#lambda")) await this.more();
     await slider.evaluate((element) => element.scrollIntoView({ block: "center", behavior: "instant" }));
+    await this.scrolled();
     const box = await slider.boundingBox();
     const y = box.y + box.height / 2;
     const at = await slider.evaluate(({ value, min, max }) => (value - min) / (max - min));
@@ -298,6 +299,11 @@ export class Lab {
     await held();
     await this.page.mouse.up();
     if (selector.startsWith("#lambda")) await this.more(false);
+  }
+
+  /** Until all that a scroll leads to is there: the page hears of it with the next frame, and a note closes or the stage makes room. */
+  scrolled() {
+    return this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   }
 
   /** Presses Tab until the element has the focus. */

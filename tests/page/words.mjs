@@ -45,11 +45,8 @@ export async function checkWords(browser, url, check) {
 
   const note = page.locator("#term-note");
   const word = page.locator("#gauge-stands .term");
-  // What has scrolled says so with the next frame, and closes a note.
-  await page.evaluate(() => {
-    scrollTo(0, 0);
-    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
-  });
+  await page.evaluate(() => scrollTo(0, 0));
+  await lab.scrolled();
   check("a word says nothing until it is pressed", !(await note.isVisible()));
   await word.focus();
   await page.keyboard.press("Enter");
