@@ -158,24 +158,20 @@ pub fn start<T: Real, const N: usize>(
             Cotangent::Class(class) => f64::from(u8::from(c == *class)),
             Cotangent::Signs(signs) => f64::from(signs[samples[n] * outputs + c]),
         };
+        if is_squared_error {
+            for (c, &place) in net.places.iter().enumerate() {
+                out[place as usize][n] = T::from_f64(std::f64::consts::SQRT_2 * sign(c));
+            }
+            continue;
+        }
         let p_of = |c: usize| p[net.places[c] as usize][n].to_f64();
         let root = |c: usize| p_of(c).sqrt() * sign(c);
         // Without the largest p, of which 1 − p as a sum of the others keeps its digits where it is near 1.
-        let largest = if is_squared_error {
-            0
-        } else {
-            (0..outputs).fold(0, |largest, c| if p_of(c) > p_of(largest) { c } else { largest })
-        };
-        let others = || (0..outputs).filter(|&c| c != largest);
-        let [rest, roots] = if is_squared_error {
-            [0.0; 2]
-        } else {
-            others().fold([0.0; 2], |[rest, roots], c| [rest + p_of(c), roots + root(c)])
-        };
+        let largest = (0..outputs).fold(0, |largest, c| if p_of(c) > p_of(largest) { c } else { largest });
+        let others = (0..outputs).filter(|&c| c != largest);
+        let [rest, roots] = others.fold([0.0; 2], |[rest, roots], c| [rest + p_of(c), roots + root(c)]);
         for (c, &place) in net.places.iter().enumerate() {
-            out[place as usize][n] = T::from_f64(if is_squared_error {
-                std::f64::consts::SQRT_2 * sign(c)
-            } else if c == largest {
+            out[place as usize][n] = T::from_f64(if c == largest {
                 root(c) * rest - p_of(c) * roots
             } else {
                 root(c) - p_of(c) * (roots + root(largest))
