@@ -64,9 +64,13 @@ pub fn parse(arguments: &[String]) -> Result<Invocation> {
         let topic = Some(invocation.command).filter(|command| !matches!(command, Command::Help | Command::Version));
         return Ok(Invocation { topic: topic.or(invocation.topic), ..Invocation::new(Command::Help) });
     }
-    for (row, value) in given {
+    for (i, (row, value)) in given.iter().enumerate() {
         belongs(row, invocation.command)?;
-        (row.set)(&mut invocation, &value)?;
+        let other = given[..i].iter().find(|(other, earlier)| other.name == row.name && earlier != value);
+        if let Some((_, earlier)) = other.filter(|_| !row.is_list()) {
+            bail!(InvalidOption, "--{} is given twice: \"{earlier}\" and \"{value}\"", row.name);
+        }
+        (row.set)(&mut invocation, value)?;
     }
     check(&invocation)?;
     Ok(invocation)
@@ -100,8 +104,15 @@ fn command(word: &str) -> Result<Command> {
 fn positional(to: &mut Invocation, word: String) -> Result<()> {
     match to.command {
         Command::Version => bail!(InvalidOption, "version takes nothing, not \"{word}\""),
-        Command::Help => to.topic = Some(command(&word)?),
-        _ => to.files.push(word),
+        Command::Help => {
+            let topic = command(&word)?;
+            ensure!(to.topic.is_none(), InvalidOption, "help is of one command, and not of \"{word}\" too");
+            to.topic = Some(topic);
+        }
+        _ => {
+            ensure!(!word.is_empty(), InvalidOption, "\"\" is no file's name");
+            to.files.push(word);
+        }
     }
     Ok(())
 }
@@ -274,6 +285,12 @@ mod tests {
         let found = parsed("train --preset lenet images labels -o x.npz --epochs 3 --optimizer adam_w --rate 1e-3");
         assert_eq!((found.train.epochs, found.train.rate), (3, Some(1e-3)));
         assert_eq!(parsed("report -- --odd-name").files, ["--odd-name"]);
+        assert_eq!(parsed("report x --samples 5 --samples 5 -q -q").data.samples, Some(5));
+        assert_eq!(parsed("report x --data d --data d").data_files, ["d", "d"]);
+        let lists = "invariance x --measures hessian.trace --measures hessian.max_eigenvalue --transformations layerwise --transformations nodewise";
+        let found = parsed(lists);
+        assert_eq!((found.invariance.measures.len(), found.maps.transformations.len()), (2, 2));
+        assert!(parse(&["report".to_owned(), String::new()]).is_err());
     }
 
     #[test]
@@ -292,6 +309,10 @@ mod tests {
     fn what_is_wrong_is_named_with_what_was_meant() {
         for (line, says) in [
             ("reprot x", "did you mean report?"),
+            ("eigen x", "did you mean eigenvalues?"),
+            ("help report convert", "help is of one command, and not of \"convert\" too"),
+            ("report x --samples 5 --samples 7", "--samples is given twice: \"5\" and \"7\""),
+            ("--samples 5 report x --samples 7", "--samples is given twice"),
             ("model.onnx data.npz", "there is no command \"model.onnx\" (there are report, invariance"),
             ("report x --sample 5", "there is no option --sample: did you mean --samples?"),
             ("report x --smaples 5", "did you mean --samples?"),

@@ -1,25 +1,35 @@
 //! Which word was meant.
 
 /// The word nearest to this one, if it is so near that it may have been meant: by letters that are other, missing, too many or
-/// swapped, fewer than half of them.
+/// swapped, fewer than half of them, or by being its beginning.
 pub(super) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A word of any length is not compared with letters of any number.
     const LONGEST: usize = 64;
     let letters: Vec<char> = word.to_lowercase().chars().take(LONGEST).collect();
     let plain = |word: &str| word.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase();
     let own = plain(word);
+    let near = |candidate: &&str| {
+        let length = letters.len().max(candidate.chars().count());
+        is_beginning(&own, &plain(candidate)) || 2 * distance_to(&letters, candidate) <= length
+    };
     // Of words that are as near the one with the same letters: `adam_w` for adamw, and not `adam`.
-    let (distance, found) = words
-        .into_iter()
-        .map(|candidate| (distance(&letters, &candidate.chars().collect::<Vec<char>>()), candidate))
-        .min_by_key(|(distance, candidate)| (*distance, plain(candidate) != own))?;
-    let length = letters.len().max(found.chars().count());
-    (2 * distance <= length).then_some(found)
+    let key = |candidate: &&str| (distance_to(&letters, candidate), plain(candidate) != own);
+    words.into_iter().filter(near).min_by_key(key)
+}
+
+/// Is it so much of a word that the rest can be told?
+fn is_beginning(own: &str, of: &str) -> bool {
+    const FEWEST: usize = 3;
+    own.chars().count() >= FEWEST && of.starts_with(own)
 }
 
 /// “: did you mean X?”, or nothing.
 pub(super) fn hint<'a>(word: &str, words: impl IntoIterator<Item = &'a str>, dashes: &str) -> String {
     nearest(word, words).map_or(String::new(), |found| format!(": did you mean {dashes}{found}?"))
+}
+
+fn distance_to(letters: &[char], word: &str) -> usize {
+    distance(letters, &word.chars().collect::<Vec<char>>())
 }
 
 /// Edits between two words, neighbours that are swapped being one (optimal string alignment).
@@ -69,6 +79,8 @@ mod tests {
         assert_eq!(nearest("eigenvalus", words), Some("eigenvalues"));
         assert_eq!(nearest("model.onnx", words), None);
         assert_eq!(nearest("adamw", ["sgd", "adam", "adam_w"]), Some("adam_w"));
+        assert_eq!(nearest("eigen", words), Some("eigenvalues"));
+        assert_eq!(nearest("in", ["invariance"]), None);
         assert_eq!(nearest("x", []), None);
     }
 }

@@ -36,6 +36,11 @@ impl OptionRow {
         let computes = !matches!(command, Command::Help | Command::Version);
         computes && (self.of.is_empty() || self.of.contains(&command))
     }
+
+    /// Does what is given again come on top of what is there?
+    pub fn is_list(&self) -> bool {
+        ["sections", "measures", "transformations", "data"].contains(&self.name)
+    }
 }
 
 /// Those that need data.

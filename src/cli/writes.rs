@@ -16,6 +16,15 @@ impl Invocation {
         let out = if saves(self) { Some(save_format(self)?.0) } else { self.output.out.clone() };
         Ok(self.output.html.iter().cloned().chain(out).collect())
     }
+
+    /// The one of them that nobody has named: what has this name already is somebody else's, and stays.
+    ///
+    /// # Errors
+    /// As [`Invocation::writes`].
+    pub fn names_itself(&self) -> Result<Option<String>> {
+        let is_named = self.output.out.is_some() || !saves(self);
+        if is_named { Ok(None) } else { Ok(Some(save_format(self)?.0)) }
+    }
 }
 
 /// Are weights written?
@@ -129,6 +138,8 @@ mod tests {
             ("convert ../.hidden --to json", &[".hidden.json"]),
         ] {
             assert_eq!(parsed(line).writes().expect(line), names, "{line}");
+            let own = (line.starts_with("convert") && !line.contains("--out")).then(|| names[0].to_owned());
+            assert_eq!(parsed(line).names_itself().expect(line), own, "{line}");
         }
     }
 

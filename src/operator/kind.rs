@@ -169,7 +169,11 @@ impl Part {
 
     fn from_name(name: &str) -> Option<Self> {
         match name.strip_prefix("layer_") {
-            Some(number) => number.parse::<usize>().ok()?.checked_sub(1).map(Self::Layer),
+            // Each part has one name: none with a sign or with zeros before it.
+            Some(number) if number.starts_with(|c: char| matches!(c, '1'..='9')) => {
+                Some(Self::Layer(number.parse::<usize>().ok()? - 1))
+            }
+            Some(_) => None,
             None => (name == "weights").then_some(Self::Weights),
         }
     }

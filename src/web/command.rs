@@ -17,7 +17,7 @@ use crate::event_loop;
 use crate::io::File;
 
 /// `commandReads(words)`: `{ text }` where there is nothing to compute, else the files to read and those that will be written,
-/// `{ reads, writes, quiet }`. What it throws is wrong usage.
+/// `{ reads, writes, quiet }`, and among these `own`, which nobody has named. What it throws is wrong usage.
 #[wasm_bindgen(js_name = commandReads, skip_typescript)]
 pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue> {
     let invocation = cli::parse(&words).map_err(throw)?;
@@ -31,6 +31,9 @@ pub fn command_reads(words: Vec<String>) -> std::result::Result<JsValue, JsValue
             let writes = invocation.writes().map_err(throw)?;
             set(&out, "reads", &list(&invocation.reads()));
             set(&out, "writes", &list(&writes.iter().map(String::as_str).collect::<Vec<&str>>()));
+            if let Some(own) = invocation.names_itself().map_err(throw)? {
+                set(&out, "own", &own.into());
+            }
             set(&out, "quiet", &invocation.output.quiet.into());
         }
     }

@@ -94,6 +94,32 @@ fn what_is_read_is_not_written_over() {
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
+/// A file that nobody has named is not replaced, whatever it is.
+#[test]
+fn a_name_that_is_made_takes_no_files_place() {
+    let folder = Temporary::new("made");
+    let case = std::fs::canonicalize(CASE).expect("a case").display().to_string();
+    let name = std::path::Path::new(&case).with_extension("npz");
+    let name = name.file_name().and_then(|name| name.to_str()).expect("a name");
+    std::fs::write(folder.name(name), "somebody's").expect("a file");
+    let words = ["convert", &case, "--to", "npz"];
+    let refused = program_in(&folder.0, &words);
+    assert_eq!(refused.status.code(), Some(exit::FAILED.into()), "{refused:?}");
+    assert!(said(&refused.stderr).contains(&format!("{name} is there already")), "{}", said(&refused.stderr));
+    assert_eq!(std::fs::read(folder.name(name)).expect("it is there"), b"somebody's");
+    let asked = program_in(&folder.0, &["convert", &case, "--to", "npz", "--out", name]);
+    assert_eq!(asked.status.code(), Some(0), "{asked:?}");
+    assert!(std::fs::read(folder.name(name)).expect("it is there").starts_with(b"PK"));
+    std::fs::remove_file(folder.name(name)).expect("it is there");
+    assert_eq!(program_in(&folder.0, &words).status.code(), Some(0));
+    // A folder without files is none, whatever it is given for.
+    std::fs::create_dir(folder.name("empty")).expect("a folder");
+    for words in [&["report", "empty"][..], &["report", &case, "--data", "empty"]] {
+        let refused = program_in(&folder.0, words);
+        assert!(said(&refused.stderr).contains("empty: there is no file in this folder"), "{}", said(&refused.stderr));
+    }
+}
+
 #[test]
 fn results_do_not_take_each_others_place() {
     let folder = Temporary::new("apart");

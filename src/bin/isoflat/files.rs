@@ -104,7 +104,11 @@ fn listed(names: &[&str]) -> Result<Vec<Buffer>, String> {
     let mut found = Vec::new();
     for name in names {
         let trimmed = name.trim_end_matches(['/', '\\']);
+        let before = found.len();
         add(&mut found, Path::new(name), if trimmed.is_empty() { name } else { trimmed }, 0)?;
+        if found.len() == before {
+            return Err(format!("{name}: there is no file in this folder"));
+        }
     }
     Ok(found)
 }
@@ -257,10 +261,13 @@ pub fn write(name: &str, bytes: &[u8]) -> Result<(), String> {
     })
 }
 
-/// Fails before the work where results could not be written after it, or would take the place of what is read or of each other.
-pub fn ensure_writable(writes: &[String], reads: &[&str]) -> Result<(), String> {
+/// Fails before the work where results could not be written after it, or would take the place of what is read, of each other, or of a file
+/// that nobody has named.
+pub fn ensure_writable(invocation: &Invocation) -> Result<(), String> {
+    let said = |error: Error| error.message;
+    let (writes, reads) = (invocation.writes().map_err(said)?, invocation.reads());
     let mut places: Vec<(&str, PathBuf)> = Vec::new();
-    for name in writes {
+    for name in &writes {
         let path = Path::new(name);
         let is_read = |read: &&&str| match (path.canonicalize(), Path::new(read).canonicalize()) {
             (Ok(path), Ok(read)) => path.starts_with(read) && path.is_file(),
@@ -282,7 +289,10 @@ pub fn ensure_writable(writes: &[String], reads: &[&str]) -> Result<(), String> 
         }
         places.push((name, place));
     }
-    Ok(())
+    match invocation.names_itself().map_err(said)?.filter(|name| Path::new(name).exists()) {
+        Some(name) => Err(format!("{name} is there already: --out {name} replaces it, and another --out leaves it")),
+        None => Ok(()),
+    }
 }
 
 /// The one name of a file, which need not be there yet. What is no file, such as a terminal, takes more than one result.

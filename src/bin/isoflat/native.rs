@@ -96,7 +96,7 @@ fn work(words: &[String], launch: &Launch) -> Result<u8, Failure> {
 
 fn compute(invocation: &Invocation, words: &[String], launch: &Launch) -> Result<u8, Failure> {
     if launch.is_first() {
-        files::ensure_writable(&invocation.writes()?, &invocation.reads())?;
+        files::ensure_writable(invocation)?;
     }
     let (mut buffers, opened) = match launch.ranks() {
         Some(ranks) => open_on(ranks, invocation, words)?,

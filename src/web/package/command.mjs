@@ -89,7 +89,9 @@ function read(name, depth = 0) {
   if (!statSync(path).isDirectory()) return [{ name: path, bytes: new Uint8Array(readFileSync(path)) }];
   if (depth === DEEPEST) throw new Error(`${name}: folders are nested more than ${DEEPEST} deep`);
   const entries = readdirSync(path).filter((entry) => !entry.startsWith("."));
-  return entries.sort().flatMap((entry) => read(`${path}/${entry}`, depth + 1));
+  const files = entries.sort().flatMap((entry) => read(`${path}/${entry}`, depth + 1));
+  if (depth === 0 && files.length === 0) throw new Error(`${name}: there is no file in this folder`);
+  return files;
 }
 
 /** Whole or not at all: what was there before stays until the new one is complete. Links and devices are written through. */
@@ -220,6 +222,10 @@ async function work(words) {
   }
   for (const name of asked.writes) ensureWritable(name, asked.reads);
   ensureApart(asked.writes);
+  const { own } = asked;
+  if (own !== undefined && existsSync(own)) {
+    throw new Error(`${own} is there already: --out ${own} replaces it, and another --out leaves it`);
+  }
   const files = readAll(asked.reads);
   const progress = progressLine(!asked.quiet);
   const colour = process.stdout.isTTY === true && !process.env.NO_COLOR;

@@ -2,7 +2,16 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, lstatSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -71,6 +80,19 @@ for (const read of ["own.json", "./own.json", here("own.json")]) {
   assert.deepEqual([over.status, over.stderr.includes("would be lost")], [1, true], over.stderr);
 }
 assert.equal(readFileSync(here("own.json"), "utf8"), kept);
+// What has the name that is made, and is not read, stays too.
+writeFileSync(here("own.npz"), "somebody's");
+const made = isoflat("convert", "own.json", "--to", "npz");
+assert.deepEqual([made.status, made.stderr.includes("own.npz is there already")], [1, true], made.stderr);
+assert.equal(readFileSync(here("own.npz"), "utf8"), "somebody's");
+assert.equal(isoflat("convert", "own.json", "--to", "npz", "--out", "own.npz").status, 0);
+mkdirSync(here("empty"));
+const empty = isoflat("report", "empty");
+assert.deepEqual(
+  [empty.status, empty.stderr.includes("empty: there is no file in this folder")],
+  [1, true],
+  empty.stderr,
+);
 for (const other of ["./one.html", here("one.html")]) {
   const one = isoflat("report", golden, "--sections", "point", "--out", "one.html", "--html", other);
   assert.deepEqual([one.status, one.stderr.includes("are one file")], [1, true], one.stderr);
