@@ -360,6 +360,7 @@ mod tests {
             ("train x --space weight_fixing --tree 1", "--tree is of --space g_space, not of weight_fixing"),
             ("train x --values 1", "--values is of --space g_space and weight_fixing, not of weights"),
             ("eigenvalues x --space g_space --tree 1", "--tree is an option of train"),
+            ("eigenvalues x --operator hessian.layer_01", "each also with .weights or .layer_1"),
             ("eigenvalues x --operator hesian", "there is no operator \"hesian\": did you mean hessian?"),
             ("invariance x --measures hessian.trase", "did you mean hessian.trace?"),
             ("invariance x --alpha -1", "--alpha is a positive number, not \"-1\""),

@@ -466,8 +466,11 @@ fn transformations(to: &mut Invocation, value: &str) -> Result<()> {
 }
 
 fn operator(to: &mut Invocation, value: &str) -> Result<()> {
-    if OperatorKind::from_name(value).is_err() {
-        chosen("operator", value, crate::operator::Whole::all().iter().map(|row| row.name))?;
+    if let Err(error) = OperatorKind::from_name(value) {
+        // Of a part that there is not, how parts are called.
+        let (whole, names) = (value.rsplit_once('.').map_or(value, |(whole, _)| whole), crate::operator::Whole::all());
+        ensure!(!names.iter().any(|row| row.name == whole), InvalidOption, "{}", error.message);
+        chosen("operator", value, names.iter().map(|row| row.name))?;
     }
     to.eigenvalues.operator = value.into();
     Ok(())
