@@ -2,10 +2,13 @@
 
 import { drawSeed, randomBy, weights } from "./ends.mjs";
 import { Lab } from "./lab.mjs";
+import { readSvg, taken } from "./taken.mjs";
 
 const MINUTE = 60_000;
 /** Long enough for a checkpoint or two on a slow computer. */
 const RUN = { epochs: 10, seed: 4 };
+/** What a way is drawn with on paper. */
+const ON_PAPER = 'stroke="rgb(176, 18, 143)"';
 
 const state = (page, key) => page.evaluate((key) => window.isoflatLab.app.store.state[key], key);
 
@@ -56,6 +59,12 @@ export async function checkWay(browser, url, check) {
     );
   });
   check("all of it inside, from its beginning to the weights", inside);
+  const saved = await readSvg(lab, (await taken(lab, "#landscapes [data-point=trained]", /SVG/)).bytes);
+  check(
+    "on paper too",
+    saved.text.split(ON_PAPER).length > way && saved.desc.includes("magenta line: the way"),
+    saved.desc,
+  );
   check("other directions are not to be drawn then", await page.locator("#draw-directions").isDisabled());
   await page.locator("input[name=view][value=contour]").check({ force: true });
   await page.waitForSelector("#landscapes [data-point=trained] svg .way");

@@ -1,6 +1,7 @@
 import type { Checkpoint, Engine, Landscape, Snapshot, TrainOptions, TrainResult } from "isoflat";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { heightsOf } from "../../www/src/charts/heights";
+import { levelSegments } from "../../www/src/charts/levels";
 import { finely, heightAt, onLine, placesOf, waySaid, weightsAt } from "../../www/src/charts/way";
 import { unfinishedSaid } from "../../www/src/training";
 import type { TrainChoice } from "../../www/src/worker/protocol";
@@ -28,6 +29,25 @@ function kept(from: number, to: number, count: number): Snapshot[] {
   }
   return list;
 }
+
+describe("lines of equal loss", () => {
+  test("lie on the surface, each piece within a cell, at every level", () => {
+    const bowl = landscape([0, 1, 2, 3, 4].map((j) => [0, 1, 2, 3, 4].map((i) => (i - 2) ** 2 + (j - 2) ** 2)));
+    const heights = heightsOf([bowl], "linear");
+    const segments = levelSegments(bowl, heights);
+    const found = new Set(segments.map(({ height }) => height));
+    expect([...found].sort()).toEqual(heights.levels.map((level) => heights.at(level)).sort());
+    for (const { from, to, height } of segments) {
+      for (const place of [from, to]) expect(heightAt(bowl, heights, place)).toBeCloseTo(height, 12);
+      expect(Math.max(Math.abs(from.i - to.i), Math.abs(from.j - to.j))).toBeLessThanOrEqual(1);
+    }
+    // Around the middle: as much on each side.
+    for (const axis of ["i", "j"] as const) {
+      const middle = segments.reduce((sum, { from, to }) => sum + (from[axis] + to[axis]) / 2, 0) / segments.length;
+      expect(middle).toBeCloseTo(2, 12);
+    }
+  });
+});
 
 describe("the way of a training", () => {
   test("is kept of networks that it fits", () => {

@@ -1,6 +1,5 @@
 /** A landscape as three.js draws it, into a canvas of the page or of a worker: nothing here knows of a page. */
 
-import { contours } from "d3-contour";
 import {
   AmbientLight,
   BufferAttribute,
@@ -26,10 +25,22 @@ import {
   WebGLRenderer,
 } from "three";
 import { type Heights, heightsOn, isWhole, lowest, type Relief, rowsOf } from "./heights";
+import { levelSegments } from "./levels";
 import { type Ramp, ramp } from "./palette";
-import { FIRST_ORBIT, fieldOfView, HEIGHT, type Orbit, type Placer, placer, SIDE, TARGET } from "./relief";
+import {
+  FIRST_ORBIT,
+  fieldOfView,
+  HEIGHT,
+  type Orbit,
+  type Placer,
+  placer,
+  SIDE,
+  spot,
+  spotAt,
+  TARGET,
+} from "./relief";
 import type { Canvas, Colours, Picture, Size } from "./surface-protocol";
-import { finely, heightAt, isOn, type Place, placesOf, weightsAt } from "./way";
+import { finely, isOn, type Place, placesOf, weightsAt } from "./way";
 
 /**
  * What a view draws with, made once: a material that is let go takes its compiled program with it, and to compile it again for
@@ -212,26 +223,9 @@ function gridLines(landscape: Relief, place: Placer): BufferGeometry {
 }
 
 function levelLines(landscape: Relief, heights: Heights): BufferGeometry {
-  const { s, t, loss } = landscape;
-  const rows = rowsOf(landscape);
-  const points: number[] = [];
-  const values = Array.from(loss, (value) => heights.at(value));
-  const put = ([c = 0, r = 0]: number[], height: number) =>
-    points.push(((c - 0.5) / (s.length - 1) - 0.5) * SIDE, height, (0.5 - (r - 0.5) / (t.length - 1)) * SIDE);
-  const inside = ([c = 0, r = 0]: number[]) => c > 0.5 && r > 0.5 && c < s.length - 0.5 && r < rows - 0.5;
-  const shapes = contours()
-    .size([s.length, rows])
-    .thresholds(heights.levels.map((level) => heights.at(level)))(values);
-  for (const { coordinates, value } of shapes) {
-    for (const ring of coordinates.flat()) {
-      for (let k = 0; k + 1 < ring.length; k++) {
-        const [from, to] = [ring[k], ring[k + 1]];
-        if (!from || !to || !inside(from) || !inside(to)) continue;
-        put(from, value * HEIGHT + 0.004);
-        put(to, value * HEIGHT + 0.004);
-      }
-    }
-  }
+  const points = levelSegments(landscape, heights).flatMap(({ from, to, height }) =>
+    [from, to].flatMap((place) => spotAt(landscape, place, height * HEIGHT + 0.004)),
+  );
   return segments(points);
 }
 
@@ -246,16 +240,6 @@ function segments(points: number[]): BufferGeometry {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(new Float32Array(points), 3));
   return geometry;
-}
-
-/** On the surface at any place of it. */
-function spot(landscape: Relief, heights: Heights, place: Place, lift = 0): [number, number, number] {
-  const { s, t } = landscape;
-  return [
-    (place.i / (s.length - 1) - 0.5) * SIDE,
-    heightAt(landscape, heights, place) * HEIGHT + lift,
-    (0.5 - place.j / (t.length - 1)) * SIDE,
-  ];
 }
 
 /** A tube with a bead at each snapshot; the first one is a ring. */

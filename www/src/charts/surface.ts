@@ -95,7 +95,9 @@ export class SurfaceView {
   #draw(drawer: MakeDrawer, failed: () => void): void {
     const canvas = document.createElement("canvas");
     canvas.tabIndex = 0;
-    canvas.setAttribute("role", "img");
+    // Arrows are its own: of a picture a screen reader would keep them to itself.
+    canvas.setAttribute("role", "application");
+    canvas.setAttribute("aria-roledescription", "surface");
     canvas.setAttribute("part", "surface");
     handle(canvas, (change) => {
       const to = change(this.#orbit);

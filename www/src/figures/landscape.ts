@@ -6,7 +6,9 @@ import { contourDrawing, contourMarks } from "../charts/contour";
 import { type HeightKind, type Heights, isWhole, lowest, rowsOf } from "../charts/heights";
 import { linePlot } from "../charts/line";
 import { ramp } from "../charts/palette";
-import { FIRST_ORBIT, type Orbit, reliefDrawing } from "../charts/relief";
+import { FIRST_ORBIT, type Orbit } from "../charts/relief";
+import { reliefDrawing } from "../charts/relief-drawing";
+import { waySaid } from "../charts/way";
 import { svg } from "../dom";
 import { number } from "../format";
 import type { State } from "../store";
@@ -26,11 +28,12 @@ export function surfaceFigure(
   heights: Heights,
   orbit: Orbit = FIRST_ORBIT,
 ): Figure {
-  const marks = isWhole(landscape) ? `pin: the weights, ring: the lowest of ${known(landscape)} points` : "";
+  const ring = isWhole(landscape) ? `, ring: the lowest of ${known(landscape)} points` : "";
+  const marks = `lines: equal loss, pin: the weights${ring}`;
   return {
     name: `surface-${point}`,
     title: `Loss surface, ${POINT_NAMES[point]}`,
-    caption: joined(about(state, point, landscape), ranged(landscape, heights.kind), marks),
+    caption: joined(about(state, point, landscape), ranged(landscape, heights.kind), marks, way(state, landscape)),
     columns: () => surfaceColumns(landscape),
     drawing: {
       ...SURFACE,
@@ -48,7 +51,12 @@ export function contourFigure(state: State, point: Point, landscape: Landscape, 
   return {
     name: `contour-${point}`,
     title: `Contour map of the loss, ${POINT_NAMES[point]}`,
-    caption: joined(about(state, point, landscape), ranged(landscape, heights.kind), contourMarks(landscape)),
+    caption: joined(
+      about(state, point, landscape),
+      ranged(landscape, heights.kind),
+      contourMarks(landscape),
+      way(state, landscape),
+    ),
     columns: () => surfaceColumns(landscape),
     drawing: {
       width: CONTOUR,
@@ -105,6 +113,9 @@ function about(state: State, point: Point, { backend }: Landscape): string {
   const anew = bent && landscapeChoice.atBent === "anew" ? "directions scaled anew at the bent weights" : "";
   return [captionOf(state, backend), directionsOf(landscapeChoice), bent, anew].filter(Boolean).join("; ");
 }
+
+const way = ({ landscapeChoice }: State, landscape: Landscape): string =>
+  waySaid(landscape, landscapeChoice.directions).trim().replace(/^M/, "m").replace(/\.$/, "");
 
 const known = (landscape: Landscape): string => `${landscape.s.length} × ${rowsOf(landscape)}`;
 
