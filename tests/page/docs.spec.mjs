@@ -211,7 +211,7 @@ async function drawn(reader) {
 test("The guide on elements shows them, in the colours that the reader chooses", async ({ reader, docs }) => {
   await reader.goto(`${docs}guides/plots.html`);
   await drawn(reader);
-  await expect(reader.getByRole("img", { name: /^Loss surface: .* at the weights/ })).toBeVisible();
+  await expect(reader.getByRole("application", { name: /^Loss surface: .* at the weights/ })).toBeVisible();
   await expect(reader.getByRole("grid", { name: "Invariance of measures" }).locator("[data-cell]")).toHaveCount(15);
   const ground = () =>
     reader.locator("isoflat-landscape").evaluate((element) => getComputedStyle(element).backgroundColor);

@@ -149,7 +149,7 @@ async function checkDrawing(lab, check, { take, name, has = /<(path|rect|line)/ 
   );
   check(
     `${name}: nothing in it is of the page, nor of style sheets' newest words`,
-    !/ class=|var\(|light-dark|oklab|color-mix/.test(svg.text),
+    !/ class=|paint-order|var\(|light-dark|oklab|color-mix/.test(svg.text),
   );
   const png = PNG.sync.read(picture.bytes);
   check(

@@ -24,7 +24,6 @@ const PROPERTIES = [
   "font-size",
   "font-weight",
   "text-anchor",
-  "paint-order",
 ] as const;
 
 let measuring: CanvasRenderingContext2D | null | undefined;
@@ -122,6 +121,10 @@ function written(draw: () => SVGSVGElement): SVGSVGElement {
     if (own.opacity !== "1") said.push(["opacity", own.opacity]);
     return said;
   });
+  const outlined = all.filter((element) => {
+    const { paintOrder, stroke } = getComputedStyle(element);
+    return element.localName === "text" && paintOrder.startsWith("stroke") && stroke !== "none";
+  });
   host.remove();
   all.forEach((element, index) => {
     for (const { name } of [...element.attributes]) {
@@ -129,7 +132,16 @@ function written(draw: () => SVGSVGElement): SVGSVGElement {
     }
     for (const [name, value] of styles[index] ?? []) attribute(element, name, value);
   });
+  outlined.forEach(outlinedApart);
   return drawing;
+}
+
+/** The outline as a text of its own below: programs that do not know an order of painting would have it over the letters. */
+function outlinedApart(text: SVGElement): void {
+  const outline = text.cloneNode(true) as SVGElement;
+  outline.setAttribute("fill", "none");
+  text.before(outline);
+  text.setAttribute("stroke", "none");
 }
 
 /** Colours that let something through are one with its share beside it: not every program reads them in one. */
