@@ -140,10 +140,12 @@ async function checkLine(lab, check) {
   check("a reload keeps what was computed", after[0] === 1.5 && after[1] >= stampBefore, after.join());
   await lab.idle();
   await page.evaluate((few) => {
-    location.hash = `#/layers?${few}&s=2`;
+    location.hash = `#/layers?${few}&s=2&view=sideways_1`;
   }, FEW);
   await line(page, `#/layers?${FEW}&on=cpu&s=2`);
   check("what somebody types there is followed", (await page.locator("#sharpness").inputValue()) === "2");
+  const said = await lab.text("#messages");
+  check("and what cannot be read of it is told", said.includes("cannot be read: view=sideways_1."), said);
   await page.evaluate((few) => {
     location.hash = `#/layers?${few}&on=cpu`;
   }, FEW);

@@ -45,6 +45,7 @@ const NOTHING: Link = {
   asked: {},
   spaces: null,
   leavesStage: false,
+  unread: [],
 };
 
 /** Bent as the slider says. */
@@ -321,9 +322,14 @@ describe("A link", () => {
       "s=99&lambda=1_-2&units=x&order=1.5&view=sideways_1&net=784-30-10&init=magic&measured=-1",
       "on=abacus&by=hand&pow2=yes&show=sideways&cam=1_2&spectrum=hessian-all-0-60&with=magic&ball=-1&check=0&spaces=grid-1-2",
     ];
-    expect(readQuery(wrong.join("&"))).toEqual(NOTHING);
-    expect(readQuery("spectrum=hessian-all-4-99999999")).toEqual(NOTHING);
-    expect(readQuery("spaces=rates-99999999-1000-64-3-1-1")).toEqual({ ...NOTHING, leavesStage: true });
+    const told = ["on=abacus", "by=hand", "s=99", "lambda=1_-2", "units=x", "order=1.5", "view=sideways_1"];
+    const others = ["spectrum=hessian-all-0-60", "check=0", "spaces=grid-1-2"];
+    const unread = ["net=784-30-10&init=magic&measured=-1", ...told, ...others];
+    expect(readQuery(wrong.join("&"))).toEqual({ ...NOTHING, unread });
+    const tooMany = "spectrum=hessian-all-4-99999999";
+    expect(readQuery(tooMany)).toEqual({ ...NOTHING, unread: [tooMany] });
+    const tooLarge = "spaces=rates-99999999-1000-64-3-1-1";
+    expect(readQuery(tooLarge)).toEqual({ ...NOTHING, leavesStage: true, unread: [tooLarge] });
   });
 
   test("that says nothing of the stage leaves it as it is", () => {

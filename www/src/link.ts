@@ -52,6 +52,8 @@ export interface Link {
   spaces: SpacesChoice | null;
   /** It says nothing of the stage, which stays as it is. */
   leavesStage: boolean;
+  /** Parts of it that say nothing, as they stand there. */
+  unread: string[];
 }
 
 /** What stands behind `#/part`; null where no address holds the state: of files, and of a training that was stopped. */
@@ -139,37 +141,65 @@ function sayAsked(state: State, set: Say): void {
   set("check", searches ? `${range}_searches` : String(range));
 }
 
-/** Null where the address says nothing but a part. What it says wrongly is left out. */
+/** Null where the address says nothing but a part. What it says wrongly is left out, and told. */
 export function readQuery(text: string): Link | null {
   const query = new URLSearchParams(text);
   if (!KNOWN.some((name) => query.has(name))) return null;
-  const decades = between(Number(query.get("s") ?? 0), 0, 2 * LAYER_DECADES) ?? 0;
-  const lambda = numbers(query.get("lambda"));
-  const [unitSeed, range] = numbers(query.get("units"));
-  const [order] = numbers(query.get("order"));
-  const measured = Number(query.get("measured"));
-  const trained = trainedOf(query);
+  const unread: string[] = [];
+  const read = <T>(name: string, parse: (text: string) => T | null): T | null => {
+    const text = query.get(name);
+    if (!text) return null;
+    const found = parse(text);
+    if (found === null) unread.push(`${name}=${text}`);
+    return found;
+  };
+  // Its parts are of use together.
+  const trained = query.has("net") ? trainedOf(query) : null;
+  const ofNetwork = ["net", "init", "data", "measured"].filter((name) => query.has(name));
+  if (query.has("net") && !trained) unread.push(ofNetwork.map((name) => `${name}=${query.get(name)}`).join("&"));
+  const measured = query.has("net") ? null : read("measured", measuredOf);
   return {
     trained,
-    measured: !trained && whole(measured) && measured > 0 ? measured : null,
-    device: device(query.get("on")),
-    trainedOn: device(query.get("by")),
-    sharpness: { way: query.get("way") === "sharpen" ? "sharpen" : "bend", decades },
+    measured,
+    device: read("on", device),
+    trainedOn: read("by", device),
+    sharpness: {
+      way: query.get("way") === "sharpen" ? "sharpen" : "bend",
+      decades: read("s", (text) => between(Number(text), 0, 2 * LAYER_DECADES)) ?? 0,
+    },
     powersOfTwo: query.get("pow2") === "1",
-    lambda: lambda.length > 0 && lambda.every((factor) => factor > 0) ? lambda : null,
-    nodewise:
-      whole(unitSeed) && range !== undefined && between(range, ...UNIT_RANGE) !== null
-        ? { seed: unitSeed, range }
-        : null,
-    permutation: whole(order) ? { seed: order } : null,
-    landscape: viewOf(query.get("view")),
+    lambda: read("lambda", lambdaOf),
+    nodewise: read("units", unitsOf),
+    permutation: read("order", orderOf),
+    landscape: read("view", viewOf) ?? LANDSCAPE,
     look: lookOf(query.get("show"), query.get("cam")),
-    spectrum: spectrumOf(query.get("spectrum")),
-    check: checkOf(query.get("check")),
+    spectrum: read("spectrum", spectrumOf) ?? SPECTRUM,
+    check: read("check", checkOf),
     asked: askedOf(query),
-    spaces: spacesOf(query.get("spaces")),
+    spaces: read("spaces", spacesOf),
     leavesStage: !KNOWN.some((name) => name !== "spaces" && query.has(name)),
+    unread,
   };
+}
+
+function measuredOf(text: string): number | null {
+  const samples = Number(text);
+  return whole(samples) && samples > 0 ? samples : null;
+}
+
+function lambdaOf(text: string): number[] | null {
+  const factors = numbers(text);
+  return factors.length > 0 && factors.every((factor) => factor > 0) ? factors : null;
+}
+
+function unitsOf(text: string): Bend["nodewise"] {
+  const [seed, range] = numbers(text);
+  return whole(seed) && range !== undefined && between(range, ...UNIT_RANGE) !== null ? { seed, range } : null;
+}
+
+function orderOf(text: string): Bend["permutation"] {
+  const [seed] = numbers(text);
+  return whole(seed) ? { seed } : null;
 }
 
 const KNOWN = [
@@ -179,7 +209,7 @@ const KNOWN = [
   ...CONSTRUCTIONS.filter((what) => choiceOf(what)),
 ];
 
-const device = (text: string | null): Device | null => (text === "cpu" || text === "webgpu" ? text : null);
+const device = (text: string): Device | null => (text === "cpu" || text === "webgpu" ? text : null);
 
 function askedOf(query: URLSearchParams): Link["asked"] {
   const names = new Set((query.get("with") ?? "").split("_"));
@@ -200,19 +230,19 @@ function askedOf(query: URLSearchParams): Link["asked"] {
   };
 }
 
-function checkOf(text: string | null): Link["check"] {
-  const [range, searches] = (text ?? "").split("_");
+function checkOf(text: string): Link["check"] {
+  const [range, searches] = text.split("_");
   const wanted = between(Number(range), ...UNIT_RANGE);
   return wanted === null ? null : { range: wanted, searches: searches === "searches" };
 }
 
 /** Which operators there are the engine says. */
-function spectrumOf(text: string | null): SpectrumChoice {
-  const [operator = "", part = "", ...counts] = (text ?? "").split("-");
+function spectrumOf(text: string): SpectrumChoice | null {
+  const [operator = "", part = "", ...counts] = text.split("-");
   const [probes, steps] = counts.map(Number);
   const isPart = part === "all" || part === "weights" || /^layer_[1-9]\d*$/.test(part);
-  if (!operator || !isPart || !whole(probes) || !whole(steps)) return SPECTRUM;
-  if (between(probes, 1, MOST_PROBES) === null || between(steps, 2, MOST_STEPS) === null) return SPECTRUM;
+  if (!operator || !isPart || !whole(probes) || !whole(steps)) return null;
+  if (between(probes, 1, MOST_PROBES) === null || between(steps, 2, MOST_STEPS) === null) return null;
   return { operator: operator as SpectrumChoice["operator"], part: part as SpectrumChoice["part"], probes, steps };
 }
 
@@ -276,10 +306,10 @@ function networkOf(text: string | null): ModelChoice["network"] | null {
   return { kind: "preset", name: text as Extract<ModelChoice["network"], { kind: "preset" }>["name"] };
 }
 
-function viewOf(text: string | null): LandscapeChoice {
+function viewOf(text: string): LandscapeChoice | null {
   const [directions, normalization, seed, points, atBent] = parts(text);
   const [drawn, side] = [Number(seed), Number(points)];
-  if (!whole(drawn) || !whole(side) || between(side, 11, 31) === null || side % 2 === 0) return LANDSCAPE;
+  if (!whole(drawn) || !whole(side) || between(side, 11, 31) === null || side % 2 === 0) return null;
   return {
     directions: directions === "eigenvectors" || directions === "way" ? directions : "random",
     normalization: normalization === "layer" || normalization === "none" ? normalization : "filter",

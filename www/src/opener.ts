@@ -37,6 +37,9 @@ interface Page {
   passing: () => () => void;
 }
 
+/** An address may be of any length, and in a message so much of it is known again. */
+const cut = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
 export class Opener {
   constructor(
     private readonly app: App,
@@ -65,6 +68,7 @@ export class Opener {
     const { stamp } = this.app.store.state;
     if (link.leavesStage) {
       if (link.spaces) this.app.store.set({ spaces: link.spaces });
+      this.#sayOtherwise(link);
       return shown();
     }
     const isHere = !link.trained && stamp !== null && isArrival(stamp);
@@ -149,12 +153,17 @@ export class Opener {
   }
 
   /** What is not as the address has it, in place of what says nothing worse. */
-  #sayOtherwise({ device, spectrum }: Link): void {
+  #sayOtherwise({ device, spectrum, unread }: Link): void {
     const { messages, store } = this.app;
     const { engine, operators, model } = store.state;
     if (messages.code !== null) return;
     const refusal = model && noSpectrum(spectrum, operators, model.depth);
-    const said = refusal ? `${refusal}: it stays as it is chosen under Spectrum.` : "";
+    const said = [
+      unread.length > 0 && `Left out of the address, since it cannot be read: ${unread.map(cut).join(", ")}.`,
+      refusal && `${refusal}: it stays as it is chosen under Spectrum.`,
+    ]
+      .filter(Boolean)
+      .join(" ");
     if (device !== "webgpu" || engine?.info.backend !== "cpu") {
       if (said) messages.notice(said);
       return;
