@@ -1,265 +1,66 @@
 #!/usr/bin/env node
 
 /**
- * The command `isoflat`: the door around the module that has the command line (src/web/command.rs). It reads and writes files, has the
- * terminal, hears Ctrl-C, and lends the module Node's threads.
+ * The command `isoflat`: the terminal, and Ctrl-C. The work is done in a thread (command_work.mjs), which a pass over the data may hold for
+ * seconds, and this one answers all the while.
  */
 
-import { resolveObjectURL } from "node:buffer";
-import {
-  accessSync,
-  constants,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { availableParallelism } from "node:os";
-import { basename, dirname, join, sep } from "node:path";
-import { Worker as Thread } from "node:worker_threads";
-import { adopted, IsoflatError } from "./errors.js";
-import { createGlue } from "./isoflat_command_glue.js";
-import { Instance } from "./module.js";
+import { Worker } from "node:worker_threads";
 
-const [FAILED, USAGE] = [1, 2];
-/** Folders within folders that are looked into. */
-const DEEPEST = 16;
-/** Milliseconds between two lines of progress, and how wide they may be. */
-const [EVERY, WIDTH] = [100, 78];
-
-/** A browser's worker on Node's threads, as far as the module's helpers go: a program at the address of a blob, and messages. */
-class Worker {
-  onmessage = null;
-  onerror = null;
-  #thread;
-
-  constructor(address) {
-    this.#thread = resolveObjectURL(String(address))
-      .text()
-      .then((program) => {
-        const thread = new Thread(`${WORKER}\n${program}`, { eval: true });
-        thread.on("message", (data) => this.onmessage?.({ data }));
-        thread.on("error", (error) => this.onerror?.({ message: error.message, preventDefault() {} }));
-        // The program ends when its work does, whether helpers wait or not.
-        thread.unref();
-        return thread;
-      });
-  }
-
-  postMessage(data) {
-    void this.#thread.then((thread) => thread.postMessage(data));
-  }
-
-  terminate() {
-    void this.#thread.then((thread) => thread.terminate());
-  }
-}
-
-/** What a helper's program takes for granted. */
-const WORKER = `
-const { parentPort } = require("node:worker_threads");
-globalThis.postMessage = (data) => parentPort.postMessage(data);
-globalThis.close = () => parentPort.close();
-parentPort.on("message", (data) => onmessage({ data }));
-var onmessage;`;
-
-/** What the module looks for where threads may be had. */
-function lendThreads() {
-  const lent = { Worker, crossOriginIsolated: true, navigator: { hardwareConcurrency: availableParallelism() } };
-  for (const [name, value] of Object.entries(lent)) {
-    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  }
-}
-
-async function module() {
-  lendThreads();
-  const made = new Instance(createGlue, "This is a fault of isoflat, please report it");
-  await made.glue.init({ module_or_path: readFileSync(new URL("isoflat_command_bg.wasm", import.meta.url)) });
-  return made;
-}
-
-/** A file, or all files of a folder, hidden ones left out, each with the folder's name as it was given before its own. */
-function read(name, depth = 0) {
-  const path = name.replace(/(?<=.)[/\\]+$/, "");
-  if (!statSync(path).isDirectory()) return [{ name: path, bytes: new Uint8Array(readFileSync(path)) }];
-  if (depth === DEEPEST) throw new Error(`${name}: folders are nested more than ${DEEPEST} deep`);
-  const entries = readdirSync(path).filter((entry) => !entry.startsWith("."));
-  const files = entries.sort().flatMap((entry) => read(`${path}/${entry}`, depth + 1));
-  if (depth === 0 && files.length === 0) throw new Error(`${name}: there is no file in this folder`);
-  return files;
-}
-
-/** Whole or not at all: what was there before stays until the new one is complete. Links and devices are written through. */
-function write(name, bytes) {
-  if (isNoFile(name)) return saying(name, () => writeFileSync(name, bytes));
-  const aside = `${name}.part`;
-  saying(name, () => {
-    try {
-      writeFileSync(aside, bytes);
-      renameSync(aside, name);
-    } catch (error) {
-      rmSync(aside, { force: true });
-      throw error;
-    }
-  });
-}
-
-/** Is there something of this name that is no file of its own: a link, a device, a pipe? */
-const isNoFile = (name) => lstatSync(name, { throwIfNoEntry: false })?.isFile() === false;
-
-function saying(name, write) {
-  try {
-    write();
-  } catch (error) {
-    throw new Error(`${name} cannot be written: ${inWords(error)}`);
-  }
-}
-
-/** Before the work: results that cannot be written after it would be lost, and so would what they take the place of. */
-function ensureWritable(name, reads) {
-  const folder = dirname(name);
-  const own = whole(name);
-  const read = reads.find((path) => isWithin(own, whole(path)));
-  if (read !== undefined && statSync(own).isFile()) {
-    throw new Error(`${name} cannot be written: ${read} is read, and would be lost; name another file`);
-  }
-  if (!existsSync(folder)) throw new Error(`${name} cannot be written: there is no folder ${folder}`);
-  if (existsSync(name) && statSync(name).isDirectory()) throw new Error(`${name} cannot be written: it is a folder`);
-  // A file is made anew in its folder; what is no file is written where it is.
-  saying(name, () => accessSync(isNoFile(name) ? (whole(name) ?? folder) : folder, constants.W_OK));
-}
-
-/** Nor may results take each other's place. What is no file, such as a terminal, takes more than one. */
-function ensureApart(names) {
-  const places = new Map();
-  for (const name of names) {
-    const own = whole(name) ?? join(whole(dirname(name)), basename(name));
-    if (existsSync(own) && !statSync(own).isFile()) continue;
-    if (places.has(own)) throw new Error(`${places.get(own)} and ${name} are one file: each result has its own`);
-    places.set(own, name);
-  }
-}
-
-/** What a path leads to, by its one name. */
-const whole = (path) => (existsSync(path) ? realpathSync(path) : null);
-
-function isWithin(path, folder) {
-  return path !== null && folder !== null && (path === folder || path.startsWith(`${folder}${sep}`));
-}
-
-function inWords(error) {
-  if (error.code === "ENOENT") return "there is no such file";
-  if (error.code === "EACCES") return "permission is denied";
-  return error.message;
-}
-
-function readAll(names) {
-  return names.flatMap((name) => {
-    try {
-      return read(name);
-    } catch (error) {
-      throw error.code ? new Error(`${error.path ?? name}: ${inWords(error)}`) : error;
-    }
-  });
-}
+const FAILED = 1;
+/** How wide a line of progress may be. */
+const WIDTH = 78;
 
 /** A line on standard error that is written over itself. */
-function progressLine(isWanted) {
-  const isShown = isWanted && process.stderr.isTTY;
-  let last = 0;
-  return {
-    show(text) {
-      const now = performance.now();
-      if (!isShown || (last > 0 && now - last < EVERY)) return;
-      last = now;
-      process.stderr.write(`\r${text.slice(0, WIDTH).padEnd(WIDTH)}`);
-    },
-    clear() {
-      if (last > 0) process.stderr.write(`\r${" ".repeat(WIDTH)}\r`);
-    },
-  };
+let isShown = false;
+function show(line) {
+  isShown = true;
+  process.stderr.write(`\r${line.slice(0, WIDTH).padEnd(WIDTH)}`);
 }
 
-/** Ctrl-C: the first asks the work to finish. The second is the system's again, which ends the program whatever it is in the middle of. */
-function interrupts() {
-  let isPressed = false;
-  process.once("SIGINT", () => {
-    isPressed = true;
-    process.stderr.write("\nisoflat: finishing with what there is; Ctrl-C again ends at once\n");
-  });
-  return () => isPressed;
+function say(message) {
+  if (isShown) process.stderr.write(`\r${" ".repeat(WIDTH)}\r`);
+  isShown = false;
+  if (message !== undefined) process.stderr.write(`isoflat: ${message}\n`);
 }
 
 /** Waits until it is written: a pipe takes it in pieces. */
 const print = (text) => new Promise((resolve) => process.stdout.write(text, resolve));
 
-async function work(words) {
-  const lossy = words.find((word) => word.includes("\uFFFD"));
-  if (lossy !== undefined)
-    return fail(`${lossy} is no UTF-8, and Node does not hand over what it is: rename the file`, USAGE);
-  const home = await module();
-  const enter = (body) => {
-    try {
-      return home.enter(body);
-    } catch (error) {
-      throw adopted(error);
-    }
-  };
-  let asked;
-  try {
-    asked = enter((glue) => glue.commandReads(words));
-  } catch (error) {
-    return fail(error.message, home.crash ? FAILED : USAGE);
-  }
-  if (asked.text !== undefined) {
-    await print(asked.text);
-    return 0;
-  }
-  for (const name of asked.writes) ensureWritable(name, asked.reads);
-  ensureApart(asked.writes);
-  const { own } = asked;
-  if (own !== undefined && existsSync(own)) {
-    throw new Error(`${own} is there already: --out ${own} replaces it, and another --out leaves it`);
-  }
-  const files = readAll(asked.reads);
-  const progress = progressLine(!asked.quiet);
-  const colour = process.stdout.isTTY === true && !process.env.NO_COLOR;
-  const terminal = { line: progress.show, finishing: interrupts(), colour };
-  const crashed = new Promise((_, reject) => home.pending.add(reject));
-  const done = enter((glue) => glue.commandWork(words, files, terminal));
-  const found = await Promise.race([done, crashed]).finally(progress.clear);
-  for (const { name, bytes } of found.weights) write(name, bytes);
-  // What was found is said whether it can be kept or not, and kept whether somebody reads it or not.
-  const faults = found.files.flatMap(({ name, bytes }) => {
-    try {
-      write(name, bytes);
-      return [];
-    } catch (error) {
-      return [error];
-    }
-  });
-  await print(found.text);
-  if (faults.length > 0) throw faults[0];
-  return found.status;
-}
-
-function fail(message, status = FAILED) {
-  process.stderr.write(`isoflat: ${message}\n`);
-  return status;
-}
-
 // Who reads no further, as `head` does, has what it wants.
 process.stdout.on("error", (error) => process.exit(error.code === "EPIPE" ? 0 : FAILED));
 
-// Helpers do not keep Node waiting, but what they work on does.
-setInterval(() => {}, 1 << 30);
-const status = await work(process.argv.slice(2)).catch((error) => {
-  const known = error instanceof IsoflatError || typeof error?.code === "string" ? adopted(error) : error;
-  return fail(known.message);
+const pressed = new Int32Array(new SharedArrayBuffer(4));
+const thread = new Worker(new URL("command_work.mjs", import.meta.url), {
+  workerData: {
+    words: process.argv.slice(2),
+    pressed,
+    showsLines: process.stderr.isTTY === true,
+    colour: process.stdout.isTTY === true && !process.env.NO_COLOR,
+  },
 });
-process.exit(status);
+
+/** The first Ctrl-C asks the work to finish. The second is the system's again, which ends the program whatever it is in the middle of. */
+function hearInterrupts() {
+  process.once("SIGINT", () => {
+    Atomics.store(pressed, 0, 1);
+    say("finishing with what there is; Ctrl-C again ends at once");
+  });
+}
+
+let printed = Promise.resolve();
+const end = (status) => printed.then(() => process.exit(status));
+thread.on("message", ({ begins, line, print: text, fault, end: status }) => {
+  if (begins) hearInterrupts();
+  if (line !== undefined) show(line);
+  if (text !== undefined) {
+    say();
+    printed = printed.then(() => print(text));
+  }
+  if (fault !== undefined) printed = printed.then(() => say(fault));
+  if (status !== undefined) void end(status);
+});
+thread.on("error", (error) => {
+  say(error.message);
+  void end(FAILED);
+});

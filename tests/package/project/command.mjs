@@ -1,7 +1,7 @@
 /** The command, as a person types it. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
   existsSync,
@@ -119,4 +119,37 @@ assert.deepEqual([nameless.status, nameless.stderr.includes("--out is a file's n
 writeFileSync(here("broken.json"), "{");
 const broken = isoflat("report", "broken.json");
 assert.deepEqual([broken.status, broken.stderr.includes("broken.json")], [1, true], broken.stderr);
+
+// Ctrl-C: the first asks for what there is, and the second ends at once.
+async function interrupted(wait, presses) {
+  const words = ["train", golden, "--epochs", "100000000", "--json", "--out", "interrupted.npz"];
+  const child = spawn(process.execPath, [command, ...words], { cwd: here("."), stdio: ["ignore", "pipe", "pipe"] });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"]) {
+    child[name].on("data", (text) => {
+      said[name] += text;
+      // Not before the first is heard: two that come at once may be one.
+      if (name === "stderr" && presses > 1 && text.includes("Ctrl-C again")) child.kill("SIGINT");
+    });
+  }
+  const [code, signal] = await new Promise((resolve) => {
+    setTimeout(() => child.kill("SIGINT"), wait);
+    child.on("close", (...ended) => resolve(ended));
+  });
+  return { code, signal, ...said };
+}
+/** Before its work has begun the program ends with the first: on a slow computer it is asked once more, later. */
+async function heard(presses) {
+  let ended;
+  for (const wait of [1000, 4000, 16_000]) {
+    ended = await interrupted(wait, presses);
+    if (ended.stderr.includes("finishing with what there is")) return ended;
+  }
+  return assert.fail(`Ctrl-C is not heard: ${JSON.stringify(ended)}`);
+}
+const once = await heard(1);
+assert.equal(once.code, 130, once.stderr);
+assert(JSON.parse(once.stdout).training.steps > 0 && existsSync(here("interrupted.npz")), once.stdout);
+const twice = await heard(2);
+assert(twice.signal === "SIGINT" || twice.code === 130, JSON.stringify(twice));
 console.log("command: reports, conversions and faults, as typed");
