@@ -37,6 +37,8 @@ pub(super) struct Basis<'a> {
     lengths: Vec<f64>,
     /// Of the first columns, what restarts that went on without the remainder have left out of their products, at most.
     left_out: Vec<f64>,
+    /// The largest magnitude of the Ritz values that restarts have dropped: the operator's norm is as large at least.
+    dropped_scale: f64,
     /// Norm of the remainder after the last step. 0 where it vanished: a random vector is in its place then.
     pub beta: f64,
     /// Columns of q for which t is known.
@@ -97,19 +99,22 @@ impl Explored {
 pub(super) struct RitzPairs {
     pub values: Vec<f64>,
     pub residuals: Vec<f64>,
+    /// The spectral norm as far as known: the largest magnitude of these values and of those that were dropped.
+    pub scale: f64,
     projected: DMatrix<f64>,
     vectors: OnceCell<DMatrix<f64>>,
 }
 
 impl RitzPairs {
-    /// Of a projected matrix and the remainder behind it.
+    /// Of a projected matrix and the remainder behind it; the operator's norm is known to be `least` at least.
     ///
     /// # Errors
     /// `TooLarge` where it does not fit in memory twice.
-    pub fn new(projected: DMatrix<f64>, beta: f64) -> Result<Self> {
+    fn new(projected: DMatrix<f64>, beta: f64, least: f64) -> Result<Self> {
         let (values, last) = decomposed_row(&projected, projected.nrows().saturating_sub(1))?;
         let residuals = last.iter().map(|s| (beta * s).abs()).collect();
-        Ok(Self { values, residuals, projected, vectors: OnceCell::new() })
+        let scale = values.iter().fold(least, |scale, v| f64::max(scale, v.abs()));
+        Ok(Self { values, residuals, scale, projected, vectors: OnceCell::new() })
     }
 
     /// Their vectors: column i belongs to values[i]. Most looks at them ask for none.
@@ -133,17 +138,13 @@ impl RitzPairs {
         let of = |from: &[f64]| -> Vec<f64> { chosen.iter().map(|&i| from[i]).collect() };
         let (values, mut projected) = (of(&self.values), square(chosen.len())?);
         values.iter().enumerate().for_each(|(i, &value)| projected[(i, i)] = value);
-        Ok(Self { values, residuals: of(&self.residuals), projected, vectors: OnceCell::new() })
+        let (residuals, scale) = (of(&self.residuals), self.scale);
+        Ok(Self { values, residuals, scale, projected, vectors: OnceCell::new() })
     }
 
     /// The largest residual of these.
     pub fn worst(&self, of: &[usize]) -> f64 {
         of.iter().map(|&i| self.residuals[i]).fold(0.0, f64::max)
-    }
-
-    /// The spectral norm as far as known.
-    pub fn scale(&self) -> f64 {
-        self.values.iter().fold(0.0, |scale, v| f64::max(scale, v.abs()))
     }
 
     /// The place of the value of largest magnitude.
@@ -207,6 +208,7 @@ impl<'a> Basis<'a> {
             t,
             lengths: Vec::new(),
             left_out: Vec::new(),
+            dropped_scale: 0.0,
             beta: 0.0,
             size: 0,
             chain: Some(0),
@@ -303,7 +305,8 @@ impl<'a> Basis<'a> {
 
     /// What rounding leaves of a remainder that is 0.
     pub fn noise(&self) -> f64 {
-        4.0 * self.vectors.precision().epsilon() * self.t.view((0, 0), (self.size, self.size)).amax()
+        let known = self.t.view((0, 0), (self.size, self.size)).amax().max(self.dropped_scale);
+        4.0 * self.vectors.precision().epsilon() * known
     }
 
     /// Puts a random vector orthogonal to the basis where the remainder was, so that eigenvectors the start vector lacked,
@@ -351,7 +354,7 @@ impl<'a> Basis<'a> {
 
     /// Eigenpairs of the projected operator.
     pub fn ritz_pairs(&self) -> Result<RitzPairs> {
-        RitzPairs::new(self.projected(0)?, self.beta)
+        RitzPairs::new(self.projected(0)?, self.beta, self.dropped_scale)
     }
 
     /// Q S for the chosen columns of S, Q being the first columns of the basis, as many as S has rows.
@@ -390,7 +393,7 @@ impl<'a> Basis<'a> {
     /// The first columns become these Ritz vectors, and t their diagonal.
     async fn keep(&mut self, ritz: &RitzPairs, kept: &[usize]) -> Result<()> {
         let x = self.ritz_vectors(ritz, kept).await?;
-        self.rest = None;
+        (self.rest, self.dropped_scale) = (None, ritz.scale);
         self.vectors.copy_columns(&x, 0..kept.len(), &mut self.q, 0)?;
         self.t.fill(0.0);
         for (i, &j) in kept.iter().enumerate() {

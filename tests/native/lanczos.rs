@@ -307,6 +307,30 @@ fn every_number_of_eigenvalues_up_to_all_of_them() {
     }
 }
 
+/// A tolerance is relative to the spectral norm, also where that is at the end that nobody has asked for, of which a search for missed values
+/// keeps nothing: no more than it is asked for, and no residual is told that a product cannot have.
+#[test]
+fn one_end_has_the_scale_of_the_other() {
+    for device in devices() {
+        let engine = any_engine(&device);
+        // In single precision it is measured.
+        let is_double = device.info().precision == Precision::F64;
+        let least = if is_double { Precision::F64.epsilon() / 8.0 } else { 0.0 };
+        for (high, sign) in [(10.0, 1.0), (10.0, -1.0), (100.0, 1.0), (3e4, -1.0)] {
+            let mut d = [vec![high, high / 2.0, high / 3.0, -1.0, -0.7, -0.4, -0.2], bulk(100)].concat();
+            d.iter_mut().for_each(|value| *value *= sign);
+            let operator = Reflected::new(&engine, &d);
+            let (top, bottom) = if sign > 0.0 { (0, 4) } else { (4, 0) };
+            for seed in 0..8 {
+                let found = run(&operator, &Lanczos { seed, ..lanczos(top, bottom) });
+                check("one end", &device, &found, &d, top, bottom, 200);
+                let pairs = found.top.iter().chain(&found.bottom);
+                assert!(pairs.clone().all(|pair| pair.residual >= least * high), "{seed}: {found:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn eigenvectors_are_orthogonal_and_belong_to_their_values() {
     for device in devices() {

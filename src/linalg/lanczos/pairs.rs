@@ -21,12 +21,12 @@ pub(super) async fn of(
     keep_vectors: bool,
 ) -> Result<(Vec<Eigenpair>, usize)> {
     let operator = basis.operator;
-    if ritz.scale() < LOST {
+    if ritz.scale < LOST {
         let vectors = basis.ritz_vectors(ritz, chosen).await?;
-        let pairs = rayleigh_ritz(operator, &vectors, tolerance, ritz.scale(), keep_vectors).await?;
+        let pairs = rayleigh_ritz(operator, &vectors, tolerance, ritz.scale, keep_vectors).await?;
         return Ok((pairs, chosen.len()));
     }
-    let (scale, epsilon) = (ritz.scale(), operator.vectors().precision().epsilon());
+    let (scale, epsilon) = (ritz.scale, operator.vectors().precision().epsilon());
     let mut residuals = ritz.residuals.clone();
     for &i in chosen {
         residuals[i] += basis.dropped(ritz, i)?;

@@ -44,7 +44,7 @@ impl Search<'_, '_> {
             self.advance(steps).await?;
             let mut ritz = self.basis.ritz_pairs()?;
             let wanted = self.target.wanted(&ritz);
-            let (scale, worst) = (ritz.scale(), ritz.worst(&wanted));
+            let (scale, worst) = (ritz.scale, ritz.worst(&wanted));
             self.report(phase, &ritz, worst).await?;
             let is_enough = self.basis.size >= top + bottom;
             let holds = |rest: f64| is_enough && self.target.holds(&ritz, rest, self.basis.operator);
@@ -96,7 +96,7 @@ impl Search<'_, '_> {
         }
         let values: Vec<f64> = wanted.iter().map(|&i| ritz.values[i]).collect();
         if let Some(kept) = kept {
-            if target.differ(kept, &values, ritz.scale(), self.basis.operator) {
+            if target.differ(kept, &values, ritz.scale, self.basis.operator) {
                 self.basis.restart_at_random(&ritz, &wanted).await?;
                 *kept = values;
                 return Ok(Outcome::Restarted);
@@ -141,7 +141,7 @@ impl Search<'_, '_> {
 
     /// Says how far it has come; `worst` is the largest residual of what is wanted.
     async fn report(&self, phase: &str, ritz: &RitzPairs, worst: f64) -> Result<()> {
-        let scale = ritz.scale();
+        let scale = ritz.scale;
         let change = if scale > 0.0 { worst / scale } else { 0.0 };
         let progress = Progress::new(phase, self.products, self.max_products).with_estimate(ritz.dominant(), change);
         self.control.step(progress).await

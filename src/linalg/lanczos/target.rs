@@ -28,13 +28,13 @@ pub(super) struct Target {
 impl Target {
     /// Beyond what there must be nothing that these lack, at the ends where something may have been missed.
     pub fn limits(&self, ritz: &RitzPairs, operator: &dyn SymmetricOperator) -> Vec<Limit> {
-        let (count, scale) = (ritz.values.len(), ritz.scale());
+        let (count, scale) = (ritz.values.len(), ritz.scale);
         let noise = 16.0 * operator.vectors().precision().epsilon();
         let slack = self.tolerance.max(noise) * scale;
         let [top, bottom] = [(self.top, 1.0), (self.bottom, -1.0)].map(|(wanted, sign)| (wanted.min(count), sign));
         let limit = |(wanted, sign): (usize, f64)| {
             let last = if sign > 0.0 { ritz.values[count - wanted] } else { ritz.values[wanted - 1] };
-            let level = if self.goal == Goal::SpectralNorm { ritz.scale() } else { sign * last } + slack;
+            let level = if self.goal == Goal::SpectralNorm { ritz.scale } else { sign * last } + slack;
             Limit { sign, beyond: wanted - 1, level }
         };
         [top, bottom].into_iter().zip(self.verify).filter(|(_, verify)| *verify).map(|(end, _)| limit(end)).collect()
@@ -62,7 +62,7 @@ impl Target {
     /// Are enough copies of a multiple eigenvalue, which is all there is beside these, among them? Those wanted of either end must not
     /// reach beyond the copies that were found.
     pub fn holds(&self, ritz: &RitzPairs, rest: f64, operator: &dyn SymmetricOperator) -> bool {
-        let noise = 16.0 * operator.vectors().precision().epsilon() * ritz.scale();
+        let noise = 16.0 * operator.vectors().precision().epsilon() * ritz.scale;
         let count = |is_wanted: &dyn Fn(f64) -> bool| ritz.values.iter().filter(|&&value| is_wanted(value)).count();
         count(&|value| value >= rest - noise) >= self.top && count(&|value| value <= rest + noise) >= self.bottom
     }
@@ -79,7 +79,7 @@ impl Target {
     /// at random grow towards the ends of the spectrum; each can still grow by about its residual.
     pub fn is_settled(&self, ritz: &RitzPairs, wanted: &[usize]) -> bool {
         let count = ritz.values.len();
-        let known = SHARE * self.tolerance * ritz.scale();
+        let known = SHARE * self.tolerance * ritz.scale;
         let is_calm = |i: usize, gap: f64| ritz.residuals[i] <= f64::max(known, GAP_SHARE * gap);
         if self.goal == Goal::SpectralNorm {
             let (first, magnitude) = (wanted[0], |i: usize| ritz.values[i].abs());
