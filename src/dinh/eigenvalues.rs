@@ -13,7 +13,7 @@ use super::{OutputChange, diagonal, ensure_deep, outputs_at, power_of_two_below}
 use crate::control::{Control, Progress};
 use crate::engine::{Curvature, Engine, Precision};
 use crate::error::{Result, ensure, ensure_positive};
-use crate::linalg::dense_spectrum;
+use crate::linalg::{SymmetricMatrix, dense_spectrum, spectrum_of, symmetric_matrix};
 use crate::measure::MeasureOptions;
 use crate::network::numbering;
 use crate::operator::CurvatureOperator;
@@ -44,7 +44,7 @@ pub struct ManyEigenvalues {
     pub rank_threshold: f64,
     /// r − c, or 0: what the theorem promises.
     pub promised: usize,
-    /// Eigenvalues of H(T(θ)) above M.
+    /// Eigenvalues of H(T(θ)) above M: by the signs of H − M I, since of the spectrum the small ones are rounding.
     pub measured: usize,
     /// Eigenvalues of H(θ) above M.
     pub before: usize,
@@ -54,6 +54,8 @@ pub struct ManyEigenvalues {
     pub spectrum_before: Vec<f64>,
     /// All eigenvalues of H(T(θ)), ascending.
     pub spectrum_after: Vec<f64>,
+    /// Up to this size they are rounding: P ε ‖H(T(θ))‖.
+    pub rounding: f64,
     /// What became of the outputs.
     pub outputs: OutputChange,
     /// T(θ).
@@ -110,9 +112,13 @@ pub async fn many_large_eigenvalues(
 
     control.step(Progress::new("spectrum at T(θ)", 1, 2)).await?;
     let outputs_after = outputs_at(engine, &moved).await?;
-    let spectrum_after = dense_spectrum(&hessian, tolerance, control).await?.values;
-    let above = |values: &[f64]| values.iter().filter(|&&v| v > target).count();
-    let (promised, measured) = (rank.saturating_sub(held_back), above(&spectrum_after));
+    let matrix = symmetric_matrix(&hessian, control).await?;
+    let spectrum_after = spectrum_of(matrix.copied()?, &hessian, tolerance, control).await?.values;
+    let norm_after = spectrum_after.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    // Where M T² is beyond ‖H(θ)‖, it is of that size.
+    let scales: Vec<f64> = shrunk.iter().map(|&t| t.min((norm / target).sqrt())).collect();
+    let measured = count_above(matrix, target, &scales, control).await?;
+    let promised = rank.saturating_sub(held_back);
     Ok(ManyEigenvalues {
         target,
         beta,
@@ -125,11 +131,22 @@ pub async fn many_large_eigenvalues(
         rank_threshold,
         promised,
         measured,
-        before: above(&spectrum_before),
+        before: spectrum_before.iter().filter(|&&v| v > target).count(),
         holds: measured >= promised,
         spectrum_before,
+        rounding: spectrum_after.len() as f64 * precision.epsilon() * norm_after,
         spectrum_after,
         outputs: OutputChange::new(&outputs_before, &outputs_after),
         parameters: moved,
     })
+}
+
+/// How many eigenvalues of H are above M. As many as D (H − M I) D has above 0, for any diagonal D > 0 (Sylvester). After a rescaling H has
+/// entries of very different sizes, and its small eigenvalues are lost in the rounding of the large ones; with D = T there is one size.
+async fn count_above(mut h: SymmetricMatrix, target: f64, scales: &[f64], control: &Control<'_>) -> Result<usize> {
+    for (j, (column, scale)) in h.columns_mut().zip(scales).enumerate() {
+        column.iter_mut().zip(scales).for_each(|(entry, other)| *entry = *entry * other * scale);
+        column[j] -= target * scale * scale;
+    }
+    Ok(h.eigenvalues(control).await?.into_iter().filter(|&value| value > 0.0).count())
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::symmetric::{Decomposition, symmetric_eigen, symmetric_ends};
+use super::symmetric::{Decomposition, symmetric_eigen, symmetric_eigenvalues, symmetric_ends};
 use super::{Eigenpair, ensure_tolerance, overflow, rayleigh_ritz};
 use crate::control::{Control, Progress};
 use crate::error::{Result, ensure};
@@ -162,6 +162,14 @@ impl SymmetricMatrix {
     /// The largest magnitude of an entry.
     pub fn largest(&self) -> f64 {
         largest(self.entries.iter().copied())
+    }
+
+    /// All its eigenvalues, ascending.
+    ///
+    /// # Errors
+    /// `TooLarge`; `Aborted`.
+    pub async fn eigenvalues(self, control: &Control<'_>) -> Result<Vec<f64>> {
+        symmetric_eigenvalues(self.entries, self.size, control).await
     }
 
     /// The principal submatrix at these coordinates.

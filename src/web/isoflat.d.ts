@@ -1494,11 +1494,14 @@ export interface ManyEigenvalues {
   rankThreshold: number;
   /** rank − heldBack, or 0. */
   promised: number;
+  /** How many exceed M afterwards: by the signs of H − M I, since small ones of `spectrumAfter` are rounding. */
   measured: number;
   before: number;
   holds: boolean;
   spectrumBefore: number[];
   spectrumAfter: number[];
+  /** Up to this size numbers of `spectrumAfter` are rounding. */
+  rounding: number;
   outputs: OutputChange;
   transformation: Transformation;
   parameters: Float64Array;

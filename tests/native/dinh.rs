@@ -151,7 +151,7 @@ fn each_layer_can_be_the_sharp_one() {
 
 #[test]
 fn as_many_eigenvalues_as_promised_exceed_the_target() {
-    let (mut checked, mut promised) = (0, 0);
+    let (mut checked, mut promised, mut above_rounding) = (0, 0, 0);
     for seed in 0..12 {
         let widths: &[usize] = [&[6, 5, 4, 2][..], &[5, 8, 3], &[7, 4, 4, 4, 3]][seed as usize % 3];
         let network = Network::dense(widths, seed % 2 == 0).expect("a network");
@@ -177,6 +177,17 @@ fn as_many_eigenvalues_as_promised_exceed_the_target() {
             assert!(!powers_of_two || found.outputs.bitwise);
             assert!(found.promised == 0 || found.before < found.measured, "{found:?}");
             promised += found.promised;
+            // A congruence leaves the signs: what is more than the positive ones were is rounding, which grows with the target.
+            for target in [1e2, 1e4, 1e6] {
+                let control = Control::default();
+                let far = many_large_eigenvalues(&engine, &parameters, target, None, powers_of_two, &control);
+                let far = block_on(far).expect("a spectrum");
+                let norm = far.spectrum_before.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+                let positive = far.spectrum_before.iter().filter(|&&v| v > 1e-13 * norm).count();
+                assert!(far.holds && far.measured <= positive, "seed {seed}, {target}: {positive}, {far:?}");
+                above_rounding +=
+                    far.spectrum_after.iter().filter(|&&v| v > target).count().saturating_sub(far.measured);
+            }
             match block_on(many_large_eigenvalues(&engine, &parameters, f64::MAX, None, powers_of_two, &control)) {
                 Ok(found) => assert!(found.beta.is_finite(), "{found:?}"),
                 Err(error) => assert_eq!(error.code, ErrorCode::NotFinite, "{error}"),
@@ -184,6 +195,7 @@ fn as_many_eigenvalues_as_promised_exceed_the_target() {
             checked += 1;
         }
     }
+    assert!(above_rounding > 0, "no rounding was above a target");
     assert!(promised >= 3 * checked, "{promised} eigenvalues promised in {checked} cases");
 }
 
