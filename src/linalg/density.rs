@@ -88,6 +88,8 @@ pub struct SpectralDensity {
     /// The largest change of the density when the last quarter of the Lanczos steps is left out: of the order of the
     /// quadrature's error, or above it. More steps, or a larger width, lower it.
     pub quadrature_error: f64,
+    /// The same of `cumulative`.
+    pub cumulative_quadrature_error: f64,
     /// Number of eigenvalues n.
     pub dimension: usize,
     /// Probes; 0 for a spectrum that is known whole.
@@ -141,9 +143,13 @@ impl StochasticLanczos {
         }
         let mut found = self.density(&all, control).await?;
         let width = found.width;
+        let change = |coarse: &[f64], fine: &[f64]| {
+            coarse.iter().zip(fine).fold(0.0, |m, (coarse, fine)| f64::max(m, (coarse - fine).abs()))
+        };
         let (coarse, _) = over_grid(&shorter, &found.grid, control, |nodes, t| gaussians(nodes, t, width)).await?;
-        found.quadrature_error =
-            coarse.iter().zip(&found.density).fold(0.0, |m, (coarse, fine)| f64::max(m, (coarse - fine).abs()));
+        found.quadrature_error = change(&coarse, &found.density);
+        let (coarse, _) = over_grid(&shorter, &found.grid, control, |nodes, t| share(nodes, t, width)).await?;
+        found.cumulative_quadrature_error = change(&coarse, &found.cumulative);
         Ok(SpectralDensity { dimension: n, probes: self.probes, steps, seed: self.seed, products, ..found })
     }
 
@@ -230,6 +236,7 @@ impl StochasticLanczos {
             width,
             moments: moments.collect(),
             quadrature_error: 0.0,
+            cumulative_quadrature_error: 0.0,
             grid,
             dimension: 0,
             probes: 0,

@@ -325,6 +325,9 @@ impl<'a, 'c> Run<'a, 'c> {
         let probes = rest.forms.count();
         let (value, standard_error) = (exact.trace + rest.forms.mean(), rest.forms.standard_error());
         let (norm, norm_error) = rest.norm(exact.length);
+        // Of an operator that the subspace holds whole, the rest is rounding and far below that of the exact part.
+        let rounding = if probes > 0 { self.vectors.precision().epsilon() * norm } else { 0.0 };
+        let (standard_error, norm_error) = (standard_error.hypot(rounding), norm_error.hypot(rounding));
         if ![value, standard_error, norm, norm_error].iter().all(|x| x.is_finite()) {
             return Err(overflow(self.vectors));
         }

@@ -29,6 +29,7 @@ pub(crate) use refine::refine;
 pub(crate) use symmetric::{decomposed, decomposed_row, symmetric_eigen, symmetric_eigenvalues};
 
 pub(crate) use crate::numbers::mean_and_error;
+pub use crate::random::seed_of_draw;
 pub(crate) use crate::random::{generator, random_normal, random_signs, second_generator};
 
 use crate::engine::{Precision, Vector, Vectors};

@@ -1094,6 +1094,8 @@ export interface SpectralDensity {
   moments: { order: number; value: number; standardError: number }[];
   /** The largest change of the density when the last quarter of the steps is left out. */
   quadratureError: number;
+  /** The same of `cumulative`. */
+  cumulativeQuadratureError: number;
   /** Number of eigenvalues. */
   dimension: number;
   probes: number;
@@ -1194,7 +1196,10 @@ export interface PetzkaReport {
 }
 
 export interface PetzkaOptions extends RunOptions {
-  /** Random cotangents instead of one for each class: for networks of very many outputs. At least 2. */
+  /**
+   * Random cotangents instead of one for each class: for networks of very many outputs. At least 2; of fewer than ten the errors are rough
+   * guesses themselves (draws that are alike by chance have an error of 0).
+   */
   draws?: number;
   /** Of κ's eigenvalues. */
   tolerance?: number;

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use isoflat::engine::{Curvature, Device, Engine, Precision};
-use isoflat::linalg::{dense_matrix, orthonormal_columns};
+use isoflat::linalg::{dense_matrix, orthonormal_columns, seed_of_draw};
 use isoflat::measure::sharpness::{
     Noise, Region, Sharpness, Stop, average_sharpness, epsilon_sharpness, subspace_sharpness,
 };
@@ -275,7 +275,8 @@ fn the_best_point_of_a_subspace_lies_in_it_and_in_its_box_and_above_what_samplin
             (seed, pollster::block_on(found).expect("a sharpness"))
         };
         let several = pollster::block_on(subspace_sharpness(&engine, &theta, epsilon, &options, &control));
-        let several = several.expect("a sharpness").runs.into_iter().enumerate().map(|(i, run)| (seed + i as u64, run));
+        let several =
+            several.expect("a sharpness").runs.into_iter().enumerate().map(|(i, run)| (seed_of_draw(seed, i), run));
         let cases = [Region::Subspace { dimension }, Region::SubspaceBox { dimension }].map(over);
         for (drawn, found) in cases.into_iter().chain(several) {
             let what = format!("seed {seed} {:?} of {drawn}", found.region);

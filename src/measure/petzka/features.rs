@@ -21,6 +21,7 @@ use crate::memory::{collected, copied, room, zeros};
 use crate::network::numbering::{self, number_of};
 use crate::network::{Layer, ParametricLayer};
 use crate::numbers::{Samples, largest};
+use crate::random::seed_of_draw;
 
 /// Draws of noise injection that are told one by one.
 const KEPT: usize = 1000;
@@ -141,7 +142,7 @@ pub async fn noise_injection(
     for i in 0..draws {
         let (value, error) = (values.mean(), values.standard_error());
         control.step(Progress::new("noise injection", i, draws).with_estimate(value, error)).await?;
-        let matrix = FeatureMatrix::Orthogonal { seed: options.seed.wrapping_add(i as u64) };
+        let matrix = FeatureMatrix::Orthogonal { seed: seed_of_draw(options.seed, i) };
         let draw = changed(engine, parameters, (layer, target), delta, &matrix, &kappa, control).await?;
         values.push(draw.value);
         if found.len() < KEPT {

@@ -22,6 +22,7 @@ use crate::error::{Result, ensure_positive};
 use crate::linalg::{Eigenpair, mean_and_error};
 use crate::memory::{collected, copied, make_room};
 use crate::operator::Scaled;
+use crate::random::seed_of_draw;
 
 /// Where an ascent began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -398,7 +399,7 @@ pub(crate) async fn in_subspaces(
         None => Some(Ground::at(engine, parameters).await?),
     };
     for i in 0..options.subspaces() {
-        let options = SharpnessOptions { seed: options.seed.wrapping_add(i as u64), ..options.clone() };
+        let options = SharpnessOptions { seed: seed_of_draw(options.seed, i), ..options.clone() };
         let region = Region::Subspace { dimension };
         if runs.len() == runs.capacity() {
             make_room("subspaces", &mut runs, i + 1)?;
