@@ -11,14 +11,14 @@ use super::{OutputChange, outputs_at};
 use crate::control::Control;
 use crate::engine::{Device, Engine};
 use crate::error::{Result, bail, ensure};
-use crate::linalg::decomposed;
+use crate::linalg::symmetric_eigen;
 use crate::memory::{copied, room, zeros};
 use crate::network::{Layer, Network, ParametricLayer, Source};
 use crate::numbers::largest;
 use crate::problem::Problem;
 
-/// Samples whose covariance is added up together.
-const GROUP: usize = 256;
+/// Multiplications of a covariance that are done at once.
+const AT_ONCE: usize = 100_000_000;
 
 /// Variances up to this share of the largest count as 0, and are left as they are.
 const FLOOR: f64 = 1e-12;
@@ -77,8 +77,8 @@ impl InputMap {
     /// variance keep their size.
     ///
     /// # Errors
-    /// `InvalidOption` for a network that begins with a convolution.
-    pub fn whiten(problem: &Problem) -> Result<Self> {
+    /// `InvalidOption` for a network that begins with a convolution; `Aborted`.
+    pub async fn whiten(problem: &Problem, control: &Control<'_>) -> Result<Self> {
         let network = problem.network();
         ensure!(
             !begins_with_channels(network),
@@ -92,11 +92,13 @@ impl InputMap {
         x.chunks_mut(width).for_each(|x| x.iter_mut().zip(&mean).for_each(|(x, mean)| *x -= mean));
         let square: Vec<f64> = zeros("a covariance", crate::memory::product::<f64>("a covariance", &[width, width])?)?;
         let mut covariance = DMatrix::from_vec(width, width, square);
-        for x in x.chunks(GROUP * width) {
+        let group = (AT_ONCE / (width * width)).clamp(8, 256);
+        for x in x.chunks(group * width) {
+            control.breathe().await?;
             let centred = nalgebra::DMatrixView::from_slice(x, width, x.len() / width);
             covariance.gemm(1.0 / count, &centred, &centred.transpose(), 1.0);
         }
-        let eigen = decomposed(&covariance)?;
+        let eigen = symmetric_eigen(covariance.data.into(), width, control).await?;
         let (variances, vectors) = (DVector::from_vec(eigen.values), DMatrix::from_vec(width, width, eigen.vectors));
         let largest = variances.amax();
         let deviations = variances.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
@@ -388,40 +390,72 @@ pub async fn input_representation(
     let other = Problem::new(network.clone().unwrap_or_else(own), problem.loss(), seen, problem.targets().clone())?;
     let before = outputs_at(&Engine::new(device, problem)?, parameters).await?;
     let after = outputs_at(&Engine::new(device, &other)?, &theta).await?;
-    // The largest difference, and the largest gradient: those of the loss are rounding alone at interpolation.
-    let (mut difference, mut size) = (0.0_f64, f64::MIN_POSITIVE);
-    // Adds the squares of a pair of gradients to those of each sample.
-    let mut compare = |in_x: &[f64], mut in_u: Vec<f64>, sums: &mut [Vec<f64>; 2]| {
-        let pulled = |x: &[f64], g: &[f64]| -> Vec<f64> {
-            x.chunks(width).zip(g.chunks(width)).flat_map(|(x, g)| map.pulled(x, g)).collect()
-        };
-        if network.is_none() {
-            in_u = pulled(&at, &in_u);
-        }
-        let by_chain_rule = pulled(&given, in_x);
-        difference = difference.max(OutputChange::new(&by_chain_rule, &in_u).largest);
-        size = size.max(largest(by_chain_rule));
-        for (sums, g) in sums.iter_mut().zip([in_x, &in_u]) {
-            sums.iter_mut().zip(g.chunks(width)).for_each(|(s, g)| *s += g.iter().map(|g| g * g).sum::<f64>());
-        }
-    };
+    let mut pairs =
+        Pairs { map, given: &given, at: network.is_none().then_some(&at), difference: 0.0, size: f64::MIN_POSITIVE };
     let mut squares = [[vec![0.0; count], vec![0.0; count]], [vec![0.0; count], vec![0.0; count]]];
     let in_x = input_gradients(device, problem, parameters, control).await?;
-    compare(&in_x, input_gradients(device, &other, &theta, control).await?, &mut squares[0]);
+    let in_u = input_gradients(device, &other, &theta, control).await?;
+    pairs.compare(&in_x, in_u, &mut squares[0], control).await?;
     for output in 0..problem.network().output_len() {
         let in_x = of_output(device, problem, (parameters, &before), output, control).await?;
         let in_u = of_output(device, &other, (&theta, &after), output, control).await?;
-        compare(&in_x, in_u, &mut squares[1]);
+        pairs.compare(&in_x, in_u, &mut squares[1], control).await?;
     }
     let [loss, prediction] = squares.map(|[x, u]| GradientNorms::new(&x, &u));
     let (loss_gradients, prediction_gradients) = (loss?, prediction?);
     Ok(InputRepresentation {
         loss_gradients,
         prediction_gradients,
-        chain_rule_error: difference / size,
+        chain_rule_error: pairs.difference / pairs.size,
         outputs: OutputChange::new(&before, &after),
         network,
         parameters: theta,
         inputs,
     })
+}
+
+/// Gradients by x and by u of the same samples.
+struct Pairs<'a> {
+    map: &'a InputMap,
+    /// x of every sample.
+    given: &'a [f64],
+    /// Where gradients by u are asked for by x, where that is.
+    at: Option<&'a Vec<f64>>,
+    /// The largest difference, and the largest gradient: those of the loss are rounding alone at interpolation.
+    difference: f64,
+    size: f64,
+}
+
+impl Pairs<'_> {
+    /// Adds the squares of a pair of gradients to those of each sample.
+    async fn compare(
+        &mut self,
+        in_x: &[f64],
+        mut in_u: Vec<f64>,
+        sums: &mut [Vec<f64>; 2],
+        control: &Control<'_>,
+    ) -> Result<()> {
+        let width = self.map.shift.len();
+        if let Some(at) = self.at {
+            in_u = self.pulled(at, &in_u, control).await?;
+        }
+        let by_chain_rule = self.pulled(self.given, in_x, control).await?;
+        self.difference = self.difference.max(OutputChange::new(&by_chain_rule, &in_u).largest);
+        self.size = self.size.max(largest(by_chain_rule));
+        for (sums, g) in sums.iter_mut().zip([in_x, &in_u]) {
+            sums.iter_mut().zip(g.chunks(width)).for_each(|(s, g)| *s += g.iter().map(|g| g * g).sum::<f64>());
+        }
+        Ok(())
+    }
+
+    /// [`InputMap::pull`] of every sample's.
+    async fn pulled(&self, x: &[f64], g: &[f64], control: &Control<'_>) -> Result<Vec<f64>> {
+        let width = self.map.shift.len();
+        let mut all = room("gradients by another representation", g.len())?;
+        for (x, g) in x.chunks(width).zip(g.chunks(width)) {
+            all.extend(self.map.pulled(x, g));
+            control.breathe().await?;
+        }
+        Ok(all)
+    }
 }

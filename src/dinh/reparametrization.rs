@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::control::{Control, LocalFuture, Progress};
 use crate::engine::{Curvature, Engine, Vector, Vectors};
 use crate::error::{Result, ensure};
-use crate::linalg::decomposed_row;
+use crate::linalg::symmetric_eigenvalues;
 use crate::memory::room;
 use crate::numbers::{dot, largest, norm};
 use crate::operator::SymmetricOperator;
@@ -102,14 +102,14 @@ pub async fn reparametrized_hessian(
     let full = &transformed + &term;
     let [gradient_norm, gradient_norm_eta] = [&gradient, &map.pull(eta, &gradient)].map(|g| norm(g.iter().copied()));
     crate::error::ensure_finite("the gradients' norms", &[gradient_norm, gradient_norm_eta])?;
-    let values = eigenvalues(&full)?;
-    let term_norm = largest(eigenvalues(&term)?);
+    let values = eigenvalues(&full, control).await?;
+    let term_norm = largest(eigenvalues(&term, control).await?);
     Ok(ReparametrizedHessian {
         dimension: n,
         loss,
         gradient_norm,
         gradient_norm_eta,
-        transformed: eigenvalues(&transformed)?,
+        transformed: eigenvalues(&transformed, control).await?,
         relative_term: term_norm / largest(values.iter().copied()).max(f64::MIN_POSITIVE),
         full: values,
         term_norm,
@@ -157,8 +157,10 @@ impl SymmetricOperator for ReparametrizedOperator<'_> {
 }
 
 /// Eigenvalues of the symmetric part, ascending.
-fn eigenvalues(matrix: &DMatrix<f64>) -> Result<Vec<f64>> {
-    Ok(decomposed_row(&((matrix + matrix.transpose()) * 0.5), 0)?.0)
+async fn eigenvalues(matrix: &DMatrix<f64>, control: &Control<'_>) -> Result<Vec<f64>> {
+    let symmetric = (matrix + matrix.transpose()) * 0.5;
+    let n = symmetric.nrows();
+    symmetric_eigenvalues(symmetric.data.into(), n, control).await
 }
 
 /// The direction v/‖v‖ of a vector and its derivatives, which radial maps and weight normalisation are made of.

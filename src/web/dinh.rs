@@ -257,7 +257,7 @@ async fn input_representation(call: Call) -> Js<JsValue> {
     let control = call.control().await?;
     let map = thrown(match found.map {
         Representation::Standardize => InputMap::standardize(&call.problem),
-        Representation::Whiten => InputMap::whiten(&call.problem),
+        Representation::Whiten => InputMap::whiten(&call.problem, &control).await,
         Representation::Gaussianize => InputMap::gaussianize(&call.problem),
     })?;
     let theta = call.parameters()?;

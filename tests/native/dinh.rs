@@ -420,7 +420,7 @@ fn other_input_representations_are_the_same_network_with_other_input_gradients()
         let problem = Problem::new(network.clone(), Loss::CrossEntropy, inputs, targets).expect("a problem");
         let parameters = random_parameters(&mut rng, &network);
         let mut maps = vec![InputMap::standardize(&problem).expect("a map")];
-        match InputMap::whiten(&problem) {
+        match block_on(InputMap::whiten(&problem, &Control::default())) {
             Ok(map) => maps.push(map),
             Err(refused) => assert!(refused.message.contains("convolution"), "{refused}"),
         }
