@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::error::{Result, ensure, some_of};
 use crate::memory::{collected, copied};
 
-/// An array's numbers, row-major. Half precisions are F32 here, booleans and other whole numbers I64 or U8.
+/// An array's numbers, row-major. Half precisions are F32 here, bytes U8, and all other whole numbers I64, booleans too.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Elements {
     /// Bytes: pixels, mostly.

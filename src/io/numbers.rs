@@ -8,7 +8,7 @@ use crate::memory::{make_room, room};
 
 const WHAT: &str = "an array";
 
-/// What one stored number is. Half precisions become F32, bytes stay, and all other whole numbers become I64.
+/// What one stored number is. Half precisions become F32, bytes stay, and all other whole numbers become I64, truth values too: they are no pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stored {
     Bool,
@@ -43,7 +43,7 @@ impl Stored {
     /// `TooLarge`.
     pub fn room(self, count: usize) -> Result<Elements> {
         Ok(match self {
-            Self::Bool | Self::U8 => Elements::U8(room(WHAT, count)?),
+            Self::U8 => Elements::U8(room(WHAT, count)?),
             Self::F16 | Self::Bf16 | Self::F32 => Elements::F32(room(WHAT, count)?),
             Self::F64 => Elements::F64(room(WHAT, count)?),
             _ => Elements::I64(room(WHAT, count)?),
@@ -86,8 +86,8 @@ impl Stored {
             };
         }
         match (all, self) {
-            (Elements::U8(all), Self::Bool) => put(all, bytes.iter().map(|&byte| u8::from(byte != 0))),
             (Elements::U8(all), _) => put(all, bytes.iter().copied()),
+            (Elements::I64(all), Self::Bool) => put(all, bytes.iter().map(|&byte| i64::from(byte != 0))),
             (Elements::I64(all), Self::I8) => put!(all, 1, |chunk| i64::from(i8::from_le_bytes(chunk))),
             (Elements::I64(all), Self::U16) => put!(all, 2, |chunk| i64::from(u16::from_le_bytes(chunk))),
             (Elements::I64(all), Self::I16) => put!(all, 2, |chunk| i64::from(i16::from_le_bytes(chunk))),

@@ -1034,7 +1034,7 @@ export interface EigenOptions extends RunOptions {
   bottom?: number;
   /** Relative to the spectral norm; default from the precision. */
   tolerance?: number;
-  /** At least 1; default 1000. */
+  /** At least 1; default 1000. What was found may take a few more to be measured. */
   maxProducts?: number;
   seed?: number;
   vectors?: boolean;

@@ -185,7 +185,11 @@ fn targets_of(columns: &[Column], given: &Columns, notes: &mut Vec<String>) -> R
         }
         return Ok(targets);
     }
-    let known = |name: &&str| columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    let position = |name: &str| columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+    // Of coordinates x and y with something behind them, y is none more than x.
+    let is_coordinate =
+        |at: usize| at + 1 < columns.len() && columns[at].name.eq_ignore_ascii_case("y") && position("x").is_some();
+    let known = |name: &&str| position(name).filter(|&at| !is_coordinate(at));
     let found = TARGETS.iter().find_map(known).or_else(|| {
         let last = columns.len().checked_sub(1).filter(|&last| last > 0 && !columns[last].is_pixel())?;
         notes.push(format!("No column is named as targets are: the last, {}, is taken.", columns[last].said(last)));

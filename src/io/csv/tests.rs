@@ -28,6 +28,11 @@ fn targets_are_the_column_of_that_name_or_the_last_or_the_one_asked_for() {
     let text = "y,a,b\n1,2,3\n4,5,6";
     assert_eq!(array(&table(text), "targets").1, [1.0, 4.0]);
     assert_eq!(array(&table(&text.replace('y', "c")), "targets").1, [3.0, 6.0]);
+    // Beside a coordinate x, y is one too, unless nothing is behind it.
+    let points = table("x,y,cluster\n1.5,2.5,0\n3,4.5,1");
+    assert_eq!((array(&points, "inputs").1, array(&points, "targets").1), (vec![1.5, 2.5, 3.0, 4.5], vec![0.0, 1.0]));
+    assert!(points.arrays.notes[0].contains("the last, \"cluster\", is taken"), "{:?}", points.arrays.notes);
+    assert_eq!(array(&table("x,z,y\n1,2,3"), "targets").1, [3.0]);
     let columns = Columns { inputs: Some("b,Y"), targets: Some("a") };
     let found = read(text.as_bytes(), &columns).expect("a table");
     assert_eq!((array(&found, "inputs").1, array(&found, "targets").1), (vec![3.0, 1.0, 6.0, 4.0], vec![2.0, 5.0]));

@@ -69,6 +69,16 @@ fn expected(path: &[&str]) -> Vec<f64> {
     serde_json::from_value(found.clone()).expect("numbers")
 }
 
+/// Truth values are 0 and 1, and no pixels that are divided by 255.
+#[test]
+fn truth_values_are_numbers() {
+    let npy = include_bytes!("../../../../tests/fixtures/numpy/b1.npy");
+    let data = open(&[File::new("x.npy", &npy[..])], &DataOptions::default()).expect("data");
+    let values: Vec<f64> = (0..data.inputs.len()).map(|i| data.inputs.get(i)).collect();
+    assert!(values.contains(&1.0) && values.iter().all(|&x| x == 0.0 || x == 1.0), "{values:?}");
+    assert!(data.notes.iter().all(|note| !note.contains("divided")), "{:?}", data.notes);
+}
+
 fn options(json: &str) -> DataOptions {
     serde_json::from_str(json).expect("options")
 }
