@@ -1274,7 +1274,7 @@ export interface Sharpness {
   loss: number;
   /** The second-order approximation, of balls in all parameters and of Riemannian ones. */
   quadratic?: number;
-  /** What could be gained still, to first order. */
+  /** What could be gained still, to first order, over 1 + L as `value` is. */
   gap: number;
   error: number;
   /**
@@ -1285,12 +1285,12 @@ export interface Sharpness {
   converged: boolean;
   iterations: number;
   starts: SharpnessStart[];
-  /** Largest less smallest value over the ascents, those that were left before their summits too. */
+  /** Largest less smallest `value` over the ascents, those that were left before their summits too. */
   spread: number;
   precision: "f32" | "f64";
   /** Was the engine's precision too coarse for the difference of losses, so that the CPU took over in f64? */
   fellBack: boolean;
-  /** How much the loss changes when θ is rounded another way. */
+  /** How much the loss (and so `rise`) changes when θ is rounded another way. */
   resolution: number;
   /** Is the rise more than rounding, to three digits? */
   resolved: boolean;
