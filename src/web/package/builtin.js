@@ -1,2 +1,9 @@
 /** Node's own modules, also in Deno and Bun, without an `import` of them that bundlers for browsers would stumble over. */
-export const builtin = (name) => globalThis.process?.getBuiltinModule?.(name);
+export function builtin(name) {
+  try {
+    return globalThis.process?.getBuiltinModule?.(name);
+  } catch {
+    // Next's edge runtime has a `process` that throws for what it lacks.
+    return undefined;
+  }
+}

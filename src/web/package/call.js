@@ -54,7 +54,10 @@ function callback(value, method) {
   throw fault(OPTION, `${method}: onProgress must be a function, not ${named(value)}`);
 }
 
-/** An AbortSignal, read by its prototype's own getters and methods: they throw for what only looks like one. */
+/**
+ * An AbortSignal, read by its prototype's own getters and methods: they throw for what only looks like one. Where that is of another
+ * library's making, as in a test's document (happy-dom, or Node's own signal in jsdom), what looks like one is read as such.
+ */
 function signal(value, what) {
   if (isAbsent(value)) return undefined;
   const { prototype } = AbortSignal;
@@ -62,6 +65,8 @@ function signal(value, what) {
   try {
     read("aborted");
   } catch (error) {
+    const alike = likeSignal(value);
+    if (alike) return alike;
     throw fault(OPTION, `${what} must be an AbortSignal, not ${named(value)}`, error);
   }
   return {
@@ -70,6 +75,31 @@ function signal(value, what) {
     listen: (listener) => Reflect.apply(prototype.addEventListener, value, ["abort", listener]),
     forget: (listener) => Reflect.apply(prototype.removeEventListener, value, ["abort", listener]),
   };
+}
+
+/** What has a boolean `aborted` and can be listened to; undefined for anything else, also for what throws when it is looked at. */
+function likeSignal(value) {
+  try {
+    const { aborted, addEventListener, removeEventListener } = value;
+    const has = typeof addEventListener === "function" && typeof removeEventListener === "function";
+    if (typeof aborted !== "boolean" || !has) return undefined;
+    // The module asks while it computes, and must not meet an error of somebody else's.
+    const quietly = (read) => {
+      try {
+        return read();
+      } catch {
+        return undefined;
+      }
+    };
+    return {
+      aborted: () => quietly(() => value.aborted) === true,
+      reason: () => quietly(() => value.reason),
+      listen: (listener) => quietly(() => Reflect.apply(addEventListener, value, ["abort", listener])),
+      forget: (listener) => quietly(() => Reflect.apply(removeEventListener, value, ["abort", listener])),
+    };
+  } catch {
+    return undefined;
+  }
 }
 
 /**

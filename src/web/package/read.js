@@ -77,13 +77,15 @@ function isDetached(buffer) {
 /** Is nothing given? */
 export const isAbsent = (value) => value === undefined || value === null;
 
-/** A Float64Array or Float32Array as it is, an array of numbers as a Float64Array. */
-export function numbers(value, what, code) {
+const REALS = "a Float64Array, a Float32Array";
+
+/** A Float64Array or Float32Array as it is, an array of numbers as a Float64Array. `valid`: the typed arrays that the caller takes. */
+export function numbers(value, what, code, valid = REALS) {
   return reading(what, code, () => {
     const kind = arrayKind(value, what, code);
     if (kind === "Float64Array" || kind === "Float32Array") return unshared(value);
     if (!Array.isArray(value)) {
-      throw fault(code, `${what} must be a Float64Array, a Float32Array or an array of numbers, not ${named(value)}`);
+      throw fault(code, `${what} must be ${valid} or an array of numbers, not ${named(value)}`);
     }
     return elements(value, what, code);
   });
@@ -108,7 +110,7 @@ export function classes(value, what, code) {
     const kind = arrayKind(value, what, code);
     if (kind === "Uint8Array" || kind === "Uint32Array") return unshared(value);
     if (/^(Int(8|16|32)|Uint16|Uint8Clamped)Array$/.test(kind)) return new Float64Array(unshared(value));
-    return numbers(value, what, code);
+    return numbers(value, what, code, `${REALS}, a typed array of integers of up to 32 bits`);
   });
 }
 

@@ -114,8 +114,10 @@ export class Remote {
   /** Ends it at once. */
   end() {
     this.#isOver = true;
-    this.#worker?.end();
+    const worker = this.#worker;
+    // First: Deno's tells that it has ended before `terminate` returns, and an end that is wanted loses nothing.
     this.#worker = undefined;
+    worker?.end();
     this.#calls.clear();
     for (const forget of this.#problems.values()) forget();
     this.#problems.clear();

@@ -196,7 +196,21 @@ let deep = { type: "random_permutation", seed: 1 };
 for (let i = 0; i < 5000; i++) deep = { type: "composition", of: [deep] };
 await refused("invalid_transformation", () => network.transform(theta, deep), /nested more than/);
 await rejected("invalid_option", () => engine.invariance(problem, theta, { transformations: [deep] }));
-for (const signal of [{ aborted: false }, {}, 5, Object.create(AbortSignal.prototype), new EventTarget()]) {
+const unread = {
+  ...{ addEventListener() {}, removeEventListener() {} },
+  get aborted() {
+    throw new Error("not read");
+  },
+};
+for (const signal of [
+  { aborted: false },
+  {},
+  5,
+  Object.create(AbortSignal.prototype),
+  new EventTarget(),
+  Object.assign(new EventTarget(), { aborted: "no" }),
+  unread,
+]) {
   await rejected("invalid_option", () => engine.gradient(problem, theta, { signal }), /AbortSignal/);
 }
 await rejected("invalid_option", () => engine.gradient(problem, theta, { onProgress: 5 }), /must be a function/);
@@ -287,6 +301,15 @@ for (const given of [undefined, "enough", 0, null]) {
   assert.equal(found, signal.reason, `${given}`);
   if (given === undefined) assert.equal(found.name, "AbortError");
 }
+// Of a library's own making, as a test's document has them: what can be read and listened to.
+const made = Object.assign(new EventTarget(), { aborted: false, reason: undefined });
+setTimeout(() => {
+  Object.assign(made, { aborted: true, reason });
+  made.dispatchEvent(new Event("abort"));
+}, 20);
+await assert.rejects(engine.train(problem, theta, { epochs: 1e9, signal: made }), reason);
+await assert.rejects(engine.train(problem, theta, { epochs: 1e9, signal: made }), reason);
+assert((await engine.train(problem, theta, { epochs: 1e9, finish: made })).stopped);
 // What onProgress throws rejects the call; what it calls is queued behind it.
 const thrown = new TypeError("mine");
 const throws = () => {

@@ -420,6 +420,12 @@ function problems({ network, image, theta, problem, inputs, data, freed, gone, p
       () => new Problem(network, { loss: "cross_entropy", inputs, labels: [0, 2] }),
       [/no key labels/, /targets/],
     ],
+    [
+      "data with BigInts for targets",
+      "invalid_problem",
+      problemOf({ targets: new BigInt64Array(2) }),
+      [/data\.targets/, /integers of up to 32 bits/, /BigInt64Array/],
+    ],
     ["data with too few targets", "invalid_problem", problemOf({ targets: [0] }), [/targets/, /1/, /2/]],
     ["data with classes from 1", "invalid_problem", problemOf({ targets: [1, 3] }), [/target/, /3/]],
     ["data with a negative class", "invalid_problem", problemOf({ targets: [0, -1] }), [/target/, /-1/]],

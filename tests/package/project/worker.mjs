@@ -317,9 +317,24 @@ const computes = "engine.evaluate(problem, network.initialize()).then(({ loss })
 assert.equal(await gives(computes), "true\n");
 assert.equal(await gives(`${computes}\nengine.free();`), "true\n");
 
+// --- Deno says that a worker has ended before `terminate` returns: what was computed before is no loss
+const atOnce = `
+const { Worker } = process.getBuiltinModule("node:worker_threads");
+const { terminate } = Worker.prototype;
+Worker.prototype.terminate = function () {
+  this.emit("exit", 1);
+  return terminate.call(this);
+};
+`;
+assert.equal(await gives(`${atOnce}${computes}\nengine.free();`), "true\n");
+
 // --- where there is none
 const refusal = "Engine.create({ worker: true }).catch(({ code, message }) => console.log(code, message));";
 assert.match(await gives(`process.getBuiltinModule = undefined;\n${refusal}`), /^worker_unavailable .+no workers/);
+assert.match(
+  await gives(`process.getBuiltinModule = () => { throw new Error("edge"); };\n${refusal}`),
+  /^worker_unavailable .+no workers/,
+);
 assert.match(
   await gives(
     `process.getBuiltinModule = undefined;
