@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { lossTicks } from "../../www/src/charts/axes";
 import { heightsOf, isWhole, lowest, rowsOf } from "../../www/src/charts/heights";
 import { linear, log, type Scale, symlog } from "../../www/src/charts/scales";
 import { landscape } from "./states";
@@ -43,6 +44,17 @@ describe("scales", () => {
 });
 
 describe("heightsOf", () => {
+  test("are linear where 1 + loss has no logarithm, and have levels there", () => {
+    const deep = heightsOf([landscape([[-5, -3, -2, -1]])], "log");
+    expect([deep.kind, deep.low, deep.high, deep.at(-3)]).toEqual(["linear", -5, -1, 0.5]);
+    expect(deep.levels.length).toBeGreaterThan(3);
+    expect(deep.levels.every((level) => level > -5 && level < -1)).toBe(true);
+    expect(lossTicks(deep).map(({ label }) => label)).toContain("−3");
+    expect(heightsOf([landscape([[-0.5, 1]])], "log").kind).toBe("log");
+    // The depth of the shallower one is what counts.
+    expect(heightsOf([landscape([[-5, -4]]), landscape([[-5, 100]])], "linear").high).toBe(-1);
+  });
+
   const valley = landscape([[4, 1, 4]]);
 
   test("both points share a scale, from the lowest to the highest loss", () => {

@@ -25,6 +25,12 @@ describe("a landscape that is given", () => {
       expect(() => landscapeOf({ ...grid, loss }, "landscape")).toThrow(/^landscape: its loss has \d numbers/);
   });
 
+  test("need not say the loss at the weights, which may be no number", () => {
+    const { center: _, ...without } = grid;
+    expect(landscapeOf(without, "landscape").center).toBeUndefined();
+    expect(landscapeOf({ ...grid, center: null }, "landscape").center).toBeNaN();
+  });
+
   test("keeps its way, and says where that is none", () => {
     const path = { s: [0, 1], t: [0, 1] };
     expect([...(landscapeOf({ ...grid, path }, "landscape").path?.s ?? [])]).toEqual([0, 1]);
@@ -54,6 +60,28 @@ describe("results that are given", () => {
     expect(eigenvaluesOf(null, "eigenvalues")).toBeNull();
     expect(() => eigenvaluesOf([ends, ends, ends], "eigenvalues")).toThrow("one result or two, and not 3");
     expect(() => eigenvaluesOf([], "eigenvalues")).toThrow("and not 0");
+  });
+
+  test("may have eigenvalues at one end alone", () => {
+    const low = { ...ends, top: [], bottom: ends.top };
+    expect(eigenvaluesOf(low, "eigenvalues")).toEqual([low]);
+    expect(() => eigenvaluesOf({ ...ends, top: [] }, "eigenvalues")).toThrow("neither at the top nor at the bottom");
+  });
+
+  test("have no number where JSON has null", () => {
+    const cell = {
+      measure: "loss",
+      transformation: 0,
+      verdict: "unresolved",
+      before: null,
+      after: 1,
+      relativeChange: null,
+    };
+    const { cells } = invarianceOf({ cells: [cell], transformations: [] }, "table");
+    expect(cells[0]).toMatchObject({ before: Number.NaN, after: 1, relativeChange: Number.NaN });
+    expect(() => invarianceOf({ cells: [{ ...cell, verdict: "maybe" }], transformations: [] }, "table")).toThrow(
+      "cells",
+    );
   });
 
   test("are what they are to be", () => {

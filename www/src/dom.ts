@@ -17,7 +17,9 @@ function fill(element: Element, attributes: Attributes, children: Child[]): void
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;
     const text = value === true ? "" : String(value);
-    element.setAttribute(name, SAID.has(name) ? plain(text) : text);
+    // An attribute would need more of a page's Content-Security-Policy.
+    if (name === "style") (element as HTMLElement | SVGElement).style.cssText = text;
+    else element.setAttribute(name, SAID.has(name) ? plain(text) : text);
   }
   for (const child of children) {
     if (child) element.append(...(typeof child === "string" ? formulas(element, child) : [child]));

@@ -6,21 +6,14 @@ import { join } from "node:path";
 import * as esbuild from "esbuild";
 import { PNG } from "pngjs";
 import { root } from "../../../scripts/lib/process.mjs";
+import { article, map, until, visit } from "./article.mjs";
 import { seen } from "./chrome.mjs";
+import { limits } from "./limits.mjs";
 import { page } from "./program.mjs";
 import { output } from "./project.mjs";
 
 const guide = readFileSync(join(root, "docs", "guides", "plots.md"), "utf8");
 const [TEN_LINES, FROM_JSON, , BY_AND_BY] = [...guide.matchAll(/^```html\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
-
-const head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>An article</title>\n';
-const map = `<script type="importmap">${JSON.stringify({
-  imports: { isoflat: "./isoflat/pkg/isoflat.js", "isoflat/plots": "./isoflat/pkg/plots/plots.js" },
-})}</script>\n`;
-
-/** Beside the package's folder, where the guide's pages find it. */
-const article = (project, name, body) => project.write({ [`node_modules/${name}`]: head + body });
-const visit = (project, name, work) => seen(project.at("node_modules"), name, work);
 
 /** What an element looks like: how many colours it has, and how light it is on the whole, of 255. */
 async function looks(locator) {
@@ -32,15 +25,6 @@ async function looks(locator) {
     sum += (data[at] + data[at + 1] + data[at + 2]) / 3;
   }
   return { colours: colours.size, light: (4 * sum) / data.length };
-}
-
-/** A picture of a surface comes some frames after its canvas. */
-async function until(what, isSo) {
-  for (let tries = 0; tries < 100; tries++) {
-    if (await isSo()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail(`${what}: not within five seconds`);
 }
 
 const computing = `
@@ -60,7 +44,7 @@ const surface = async (project) => {
     const element = page.locator("isoflat-landscape");
     assert(await element.getByText("is being computed").isVisible(), "what stands between the tags is not shown");
     assert(!fetched.some((name) => name.startsWith("scene-")), "three.js came before there was something to draw");
-    const canvas = element.getByRole("img", { name: /^Loss surface: .* at the weights/ });
+    const canvas = element.getByRole("application", { name: /^Loss surface: .* at the weights/ });
     await canvas.waitFor({ timeout: 60_000 });
     await until("a surface of many colours", async () => (await looks(canvas)).colours > 500);
     const light = await looks(element);
@@ -214,6 +198,16 @@ const hostile = async (project) => {
   complains("isoflat-invariance", "descriptions", "none");
   complains("isoflat-invariance", "measures", "loss");
   complains("isoflat-spectrum", "names", ["one"]);
+  complains("isoflat-landscape", "view", "banana");
+  complains("isoflat-landscape", "scale", "cubic");
+  complains("isoflat-landscape", "camera", "hello");
+  complains("isoflat-landscape", "camera", "400_200_0");
+  addEventListener("error", (event) => {
+    event.preventDefault();
+    said.push(event.message);
+  });
+  document.createElement("isoflat-landscape").setAttribute("view", "banana");
+  document.createElement("isoflat-landscape").setAttribute("camera", "hello");
   globalThis.outcome = { said, isOne: element instanceof IsoflatLandscape, view: element.getAttribute("view") };
 </script>`;
   article(project, "hostile.html", map + body);
@@ -227,26 +221,32 @@ const hostile = async (project) => {
       /^landscape: its loss has 3 numbers and not those of 2 × 2 points/,
       /^beside: .*list/,
       /^landscape: two are compared where they are lines/,
-      /^eigenvalues: .*no largest eigenvalue/,
+      /^eigenvalues: .*no eigenvalues/,
       /^density: .*engine\.density gives/,
       /^table: .*engine\.invariance gives/,
       /^descriptions: .*describeMeasures/,
       /^measures: .*keys/,
       /^names: .*two/,
+      /^view: it is to be surface or contour, and not "banana"/,
+      /^scale: it is to be log or linear, and not "cubic"/,
+      /^camera: it is to be degrees around up to 360, .*, and not "hello"/,
+      /^camera: .* a distance from 2.5 to 12, .*, and not "400_200_0"/,
+      /TypeError: view: .*, and not "banana"/,
+      /TypeError: camera: .*, and not "hello"/,
     ];
     for (const [index, pattern] of wanted.entries()) assert.match(said[index], pattern);
     return "errors that say what is wanted";
   });
 };
 
-const small = `import "isoflat/plots";
+export const small = `import "isoflat/plots";
 const element = document.createElement("isoflat-landscape");
 element.landscape = { s: [0, 1], t: [0, 1], loss: [1, 2, 3, 4], center: 1 };
 document.body.append(element);
 `;
 
-const isDrawn = async (folder) =>
-  seen(folder, "", async (page) => {
+export const isDrawn = async (folder, file = "") =>
+  seen(folder, file, async (page) => {
     await page.locator("isoflat-landscape canvas").waitFor({ timeout: 60_000 });
     return "the surface is drawn";
   });
@@ -257,6 +257,7 @@ export const plots = [
   ["isoflat/plots, lines, spectra and tables", numbers],
   ["isoflat/plots, a table by and by", byAndBy],
   ["isoflat/plots, what makes no sense", hostile],
+  ...limits,
   [
     "isoflat/plots, Node",
     async (project) => {

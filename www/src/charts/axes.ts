@@ -105,10 +105,12 @@ export const drawnAxes = ({ labels, marks }: Axes): SVGElement[] => [
 export function lossTicks({ kind, low, high }: Heights): { value: number; label: string }[] {
   if (!(high > low)) return [];
   const even = linear(low, high, 5).ticks.map(({ value }) => value);
+  // Among negative losses there are no powers of ten to be found.
+  if (kind === "linear" || low < 0) return even.map((value) => ({ value, label: lossLabel(value) }));
   const [from, to] = [Math.floor(Math.log10(Math.max(low, (high - low) * 1e-3))), Math.floor(Math.log10(high))];
   const powers = Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index));
   const round = [1, 5, 2].flatMap((factor) => powers.map((power) => Number((factor * power).toPrecision(1))));
-  const values = kind === "linear" ? even : [...round, ...even].filter((value) => value > low && value < high);
+  const values = [...round, ...even].filter((value) => value > low && value < high);
   return [...new Set(values)].map((value) => ({ value, label: lossLabel(value) }));
 }
 

@@ -28,9 +28,12 @@ function textOf(orbit: Orbit): string {
 }
 
 /** Where the text says no place, or one that no hand comes to, it is where the page begins. */
-export function orbitOf(text: string | null): Orbit {
-  const [around, lift, distance, ...more] = (text ?? "").split("_").map(Number);
-  if (around === undefined || lift === undefined || distance === undefined || more.length > 0) return FIRST_ORBIT;
+export const orbitOf = (text: string | null): Orbit => orbitSaid(text ?? "") ?? FIRST_ORBIT;
+
+/** Null where the text says no place, or one that no hand comes to. */
+export function orbitSaid(text: string): Orbit | null {
+  const [around, lift, distance, ...more] = text.split("_").map(Number);
+  if (around === undefined || lift === undefined || distance === undefined || more.length > 0) return null;
   const polar = { around: around / DEGREES, lift: lift / DEGREES, distance };
   const isWithin =
     Math.abs(around) <= 360 &&
@@ -38,8 +41,13 @@ export function orbitOf(text: string | null): Orbit {
     polar.lift <= HIGHEST + SLACK &&
     distance >= NEAREST &&
     distance <= FARTHEST;
-  return isWithin ? orbitAt(polar, FIRST_ORBIT.zoom) : FIRST_ORBIT;
+  return isWithin ? orbitAt(polar, FIRST_ORBIT.zoom) : null;
 }
+
+/** What the text may say, in words. */
+export const PLACES =
+  `degrees around up to 360, degrees up from ${rounded(LOWEST * DEGREES, 1)} to ${rounded(HIGHEST * DEGREES, 1)} ` +
+  `and a distance from ${NEAREST} to ${FARTHEST}, as "36_25_4.8"`;
 
 /** An end of the way was rounded to a tenth of a degree. */
 const SLACK = 0.1 / DEGREES;

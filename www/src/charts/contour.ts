@@ -4,7 +4,7 @@ import { contours } from "d3-contour";
 import type { Landscape } from "isoflat";
 import { html, svg } from "../dom";
 import { number, rounds } from "../format";
-import { type Heights, isWhole, lowest, rowsOf } from "./heights";
+import { centerSaid, type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { css, type Ramp, ramp } from "./palette";
 import { linear, type Scale } from "./scales";
 import { placesOf, weightsAt } from "./way";
@@ -204,13 +204,13 @@ function cross(cx: number, cy: number): SVGPathElement {
 function describe(landscape: Landscape, heights: Heights): string {
   const low = lowest(landscape);
   const known = isWhole(landscape)
-    ? `${number(landscape.center)} at the weights`
-    : `${rowsOf(landscape)} of ${landscape.t.length} rows so far`;
+    ? centerSaid(landscape, "at the weights")
+    : `${rowsOf(landscape)} of ${landscape.t.length} rows so far, `;
   let high = Number.NEGATIVE_INFINITY;
   for (const loss of landscape.loss) if (loss > high) high = loss;
   return (
-    `Contour map of the loss: ${known}, lowest ${number(low.loss)}, ` +
-    `highest ${number(high)}; level lines at ${rounds(heights.levels).join(", ")}` +
+    `Contour map of the loss: ${known}lowest ${number(low.loss)}, highest ${number(high)}` +
+    (heights.levels.length > 0 ? `; level lines at ${rounds(heights.levels).join(", ")}` : "") +
     (landscape.path ? "; the way of the training is drawn on it" : "")
   );
 }

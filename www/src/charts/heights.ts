@@ -1,6 +1,8 @@
 /** Losses to heights, one scale for both points; levels at round numbers; where the lowest point is. */
 
 import type { Landscape } from "isoflat";
+import { number } from "../format";
+import { linear } from "./scales";
 
 /** What is drawn of a landscape: numbers alone, which a worker can be given. */
 export type Relief = Pick<Landscape, "s" | "t" | "loss" | "path">;
@@ -22,10 +24,14 @@ export interface Heights extends Scale {
   levels: number[];
 }
 
+/** At most about so many where they are even. */
+const LEVELS = 12;
+
 /** A bent valley can be thousands of times as deep; on a linear scale only this much of it is drawn. */
 const LINEAR_CUT = 4;
 
-export function heightsOf(landscapes: Landscape[], kind: HeightKind): Heights {
+/** Linear also where somebody wants a logarithm that there is none of. */
+export function heightsOf(landscapes: Landscape[], wanted: HeightKind): Heights {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   const highs: number[] = [];
@@ -39,8 +45,12 @@ export function heightsOf(landscapes: Landscape[], kind: HeightKind): Heights {
     highs.push(own);
     high = Math.max(high, own);
   }
+  // There 1 + loss has none.
+  const kind = low <= -1 ? "linear" : wanted;
   if (!(high >= low)) return heightsOn({ kind, low: 0, high: 0 });
-  if (kind === "linear") high = Math.min(high, LINEAR_CUT * Math.min(...highs));
+  const least = Math.min(...highs);
+  // Below 0 it is the valley's depth that is compared.
+  if (kind === "linear") high = Math.min(high, low < 0 ? low + LINEAR_CUT * (least - low) : LINEAR_CUT * least);
   return heightsOn({ kind, low, high });
 }
 
@@ -54,8 +64,12 @@ export function heightsOn({ kind, low, high }: Scale): Heights {
   return { kind, low, high, at, levels: roundLevels(low, high, at) };
 }
 
-/** 1, 2, 5 times powers of ten, thinned so that no two lie closer than a twentieth of the scale. */
+/** 1, 2, 5 times powers of ten, thinned so that no two lie closer than a twentieth of the scale; even ones where losses are negative. */
 function roundLevels(low: number, high: number, at: (loss: number) => number): number[] {
+  if (low < 0) {
+    const even = linear(low, high, LEVELS).ticks.map(({ value }) => value);
+    return even.filter((value) => value > low && value < high);
+  }
   const levels: number[] = [];
   const smallest = Math.floor(Math.log10(Math.max(low, 1e-6, (high - low) * 1e-4)));
   for (let power = smallest; power <= Math.ceil(Math.log10(Math.max(high, 1e-6))); power++) {
@@ -83,4 +97,9 @@ export function lowest({ s, loss }: Relief): { i: number; j: number; loss: numbe
     if (!Number.isNaN(value) && !(value >= least)) [best, least] = [k, value];
   });
   return { i: best % s.length, j: Math.floor(best / s.length), loss: least };
+}
+
+/** The loss at the weights in words; nothing where it was not given, which drawings' data may leave out. */
+export function centerSaid({ center }: { center?: number }, where: string): string {
+  return center === undefined ? "" : `${number(center)} ${where}, `;
 }

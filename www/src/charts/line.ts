@@ -4,9 +4,9 @@ import type { Landscape } from "isoflat";
 import { number } from "../format";
 import type { PerPoint } from "../store";
 import type { Point } from "../worker/protocol";
-import type { HeightKind } from "./heights";
+import { centerSaid, type HeightKind } from "./heights";
 import { curve, dots, type Frame, Plot, type PlotOptions } from "./plot";
-import { linear, log } from "./scales";
+import { linear, log, type Scale } from "./scales";
 import { onLine } from "./way";
 
 export class LineChart {
@@ -34,7 +34,7 @@ export function linePlot(
   const [low, high] = [Math.min(...losses), Math.max(...losses)];
   return {
     x: linear(first.s[0] ?? -1, first.s.at(-1) ?? 1),
-    y: height === "log" && low > 0 ? log(low / 1.15, high * 1.15) : linear(0, cut(lines, high) || 1, 5),
+    y: scaleOf(lines, height, low, high),
     xLabel: "first direction",
     yLabel: "loss",
     label: described(lines, names),
@@ -68,9 +68,16 @@ const everyOther = (values: ArrayLike<number>): number[] => Array.from(values).f
 function described(lines: PerPoint<Landscape>, names: Record<Point, string>): string {
   const said = (["trained", "bent"] as const).flatMap((point) => {
     const line = lines[point];
-    return line ? `${names[point]}${number(line.center)} in the middle, up to ${number(Math.max(...line.loss))}` : [];
+    return line ? `${names[point]}${centerSaid(line, "in the middle")}up to ${number(Math.max(...line.loss))}` : [];
   });
   return `Loss along the first direction; ${said.join("; ")}`;
+}
+
+function scaleOf(lines: PerPoint<Landscape>, height: HeightKind, low: number, high: number): Scale {
+  if (height === "log" && low > 0) return log(low / 1.15, high * 1.15);
+  if (!(low < 0)) return linear(0, cut(lines, high) || 1, 5);
+  const room = 0.05 * (Math.max(high, 0) - low);
+  return linear(low - room, Math.max(high, 0) + room, 5);
 }
 
 /** On a linear scale the bent valley would hide the trained one. */

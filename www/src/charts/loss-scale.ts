@@ -1,4 +1,4 @@
-/** What the colours and heights of both landscapes mean: one bar from the lowest loss to the highest. */
+/** What the colours and heights of landscapes mean: one bar from the lowest loss to the highest. */
 
 import { html } from "../dom";
 import { number } from "../format";
@@ -14,10 +14,18 @@ const [LETTER, LEAST] = [2.6, 5];
 /** What was drawn stays while nothing of it changes: a slider that moves draws often. */
 const drawn = new WeakMap<HTMLElement, string>();
 
-/** `heights`: undefined where there is no landscape with colours. */
-export function drawLossScale(box: HTMLElement, heights: Heights | undefined, theme: Theme = themeNow()): void {
+/** Whose colours and heights they are. */
+const OF = ["", "", " for both landscapes"];
+
+/** `heights`: undefined where there is no landscape with colours; `many`: how many landscapes have them. */
+export function drawLossScale(
+  box: HTMLElement,
+  heights: Heights | undefined,
+  many: number,
+  theme: Theme = themeNow(),
+): void {
   const isShown = heights !== undefined && heights.high > heights.low;
-  const key = isShown ? JSON.stringify([heights.kind, heights.low, heights.high, theme]) : "";
+  const key = isShown ? JSON.stringify([heights.kind, heights.low, heights.high, theme, many]) : "";
   if (drawn.get(box) === key) return;
   drawn.set(box, key);
   if (!isShown) {
@@ -35,7 +43,7 @@ export function drawLossScale(box: HTMLElement, heights: Heights | undefined, th
       {
         class: "ramp",
         role: "img",
-        "aria-label": `One scale of colours and heights for both landscapes: loss ${from} to ${to}${kind === "log" ? ", as log (1 + loss)" : ""}`,
+        "aria-label": `${many > 1 ? "One scale" : "Scale"} of colours and heights${OF[many] ?? ` for ${many} landscapes`}: loss ${from} to ${to}${kind === "log" ? ", as log (1 + loss)" : ""}`,
       },
       html("div", { class: "colours", style: `background: linear-gradient(to right, ${colours.join(", ")})` }),
       ...placed(heights, from, to).map(({ share, text }) =>

@@ -1,6 +1,7 @@
 /** A small plot in SVG: axes, a frame, and marks that the caller draws. Its colours are the style sheet’s. */
 
 import { svg } from "../dom";
+import { isSizeObserved, whenSized } from "../observers";
 import { plain } from "../subscripts";
 import { widthOf } from "./font";
 import type { Scale } from "./scales";
@@ -55,26 +56,31 @@ export class Plot {
   /** Of the box, as it was last laid out. To ask for it between two pictures has the whole page laid out once more. */
   #size = { width: 0, height: 0 };
 
-  readonly #resize = new ResizeObserver(() => {
-    this.#size = { width: this.box.clientWidth, height: this.box.clientHeight };
-    this.#draw();
-  });
+  readonly #leave: () => void;
 
   /** The plot is as large as its box, and follows it. */
   constructor(private readonly box: HTMLElement) {
     // What it shows is said by the drawing in it.
     for (const name of ["role", "aria-label"]) box.removeAttribute(name);
-    this.#resize.observe(box);
+    this.#leave = whenSized(box, () => {
+      this.#measure();
+      this.#draw();
+    });
   }
 
   show(options: PlotOptions | undefined): void {
     this.#options = options;
+    if (!isSizeObserved) this.#measure();
     this.#draw();
   }
 
   close(): void {
-    this.#resize.disconnect();
+    this.#leave();
     this.box.replaceChildren();
+  }
+
+  #measure(): void {
+    this.#size = { width: this.box.clientWidth, height: this.box.clientHeight };
   }
 
   #draw(): void {

@@ -81,6 +81,9 @@ class Materials {
   }
 }
 
+/** A context that is taken away with a driver that begins anew comes back; one that others were given does not. */
+const PATIENCE_MS = 500;
+
 export class SurfaceScene {
   readonly #materials = new Materials();
   readonly #renderer: WebGLRenderer;
@@ -90,19 +93,30 @@ export class SurfaceScene {
   /** What is to be seen and is not yet built: of a slider that moves, the last. */
   #next: Picture | undefined;
   #size: Size | undefined;
+  #isOver = false;
   #frame = 0;
+  /** Until its WebGL context counts as lost; 0 while nobody has taken it away. */
+  #losing: ReturnType<typeof setTimeout> | 0 = 0;
 
-  /** Throws where there is no WebGL. `drawn` is told of each frame. */
+  /** Throws where there is no WebGL. `drawn` is told of each frame, `lost` when the browser has taken the context away and not given it back. */
   constructor(
     canvas: Canvas,
     private readonly drawn: () => void,
+    lost: () => void,
   ) {
     this.#renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
     const sun = new DirectionalLight(0xffffff, 1.9);
     sun.position.set(-2, 3.5, 1.4);
     this.#scene.add(this.#content, new AmbientLight(0xffffff, 1.7), sun);
     this.turn(FIRST_ORBIT);
-    canvas.addEventListener("webglcontextrestored", () => this.#later());
+    canvas.addEventListener("webglcontextlost", () => {
+      if (!this.#isOver) this.#losing = setTimeout(lost, PATIENCE_MS);
+    });
+    canvas.addEventListener("webglcontextrestored", () => {
+      clearTimeout(this.#losing);
+      this.#losing = 0;
+      this.#later();
+    });
   }
 
   show(picture: Picture): void {
@@ -133,6 +147,8 @@ export class SurfaceScene {
   }
 
   dispose(): void {
+    this.#isOver = true;
+    clearTimeout(this.#losing);
     cancelAnimationFrame(this.#frame);
     this.#clear();
     this.#materials.dispose();

@@ -13,10 +13,26 @@ export interface Of<T> {
   name?: string;
 }
 
-export const extent = (top: EigenResult["top"], bottom: EigenResult["bottom"]): string => {
-  const high = number(top[0]?.value ?? Number.NaN);
-  return bottom[0] ? `λ from ${number(bottom[0].value)} to ${high}` : `λ up to ${high}, and never below 0`;
-};
+/** What was asked for of a spectrum. */
+export type Ends = Pick<EigenResult, "top" | "bottom" | "norms">;
+
+/** Power iteration finds the largest magnitude, which may be an eigenvalue at either end. */
+const isByMagnitude = ({ norms }: Ends): boolean => norms !== undefined;
+
+/** Nothing of an end that was not asked for, but where it is known. */
+export function extent(ends: Ends, isSemidefinite = false): string {
+  const [high, low] = [ends.top[0], ends.bottom[0]].map((pair) => pair && number(pair.value));
+  if (high === undefined) return `λ from ${low} on`;
+  if (isByMagnitude(ends)) return `largest in magnitude: λ = ${high}`;
+  if (low !== undefined) return `λ from ${low} to ${high}`;
+  return `λ up to ${high}${isSemidefinite ? ", and never below 0" : ""}`;
+}
+
+/** 1st, 2nd, 3rd, 4th, 11th, 21st. */
+export function ordinal(value: number): string {
+  const isTeen = Math.floor(value / 10) % 10 === 1;
+  return `${value}${(!isTeen && ["", "st", "nd", "rd"][value % 10]) || "th"}`;
+}
 
 /** Of the axis on which densities are shown: all that they are on. */
 export const rangeOf = (densities: SpectralDensity[]): [number, number] => [
@@ -24,11 +40,15 @@ export const rangeOf = (densities: SpectralDensity[]): [number, number] => [
   Math.max(...densities.map(({ grid }) => grid.at(-1) ?? 0)),
 ];
 
-/** The largest on the left, the smallest on the right, as trained and bent side by side. */
-export function endsPlot(there: Of<Pick<EigenResult, "top" | "bottom">>[]): PlotOptions {
+/**
+ * The largest on the left, the smallest on the right, as trained and bent side by side. `isSemidefinite`: of an operator that is known to
+ * have no negative eigenvalue, which results do not say.
+ */
+export function endsPlot(there: Of<Ends>[], isSemidefinite = false): PlotOptions {
   const tops = Math.max(...there.map(({ value }) => value.top.length));
   const bottoms = Math.max(...there.map(({ value }) => value.bottom.length));
-  const last = bottoms > 0 ? tops + 1 + bottoms : tops;
+  // A place is left out between the two ends, where there are two.
+  const last = tops + bottoms + (tops > 0 && bottoms > 0 ? 1 : 0);
   const series = there.map(({ point, value }, index) => {
     const shift = there.length > 1 ? (index - 0.5) * 0.3 : 0;
     const pairs = [
@@ -46,16 +66,18 @@ export function endsPlot(there: Of<Pick<EigenResult, "top" | "bottom">>[]): Plot
     x: {
       ...linear(0.3, last + 0.7),
       ticks: [
-        { value: 1, label: "largest" },
-        ...(tops > 1 ? [{ value: tops, label: `${tops}th` }] : []),
-        ...(bottoms > 1 ? [{ value: tops + 2, label: `${bottoms}th smallest` }] : []),
+        ...(tops > 0
+          ? [{ value: 1, label: there.every(({ value }) => isByMagnitude(value)) ? "largest |λ|" : "largest" }]
+          : []),
+        ...(tops > 1 ? [{ value: tops, label: ordinal(tops) }] : []),
+        ...(bottoms > 1 ? [{ value: last - bottoms + 1, label: `${ordinal(bottoms)} smallest` }] : []),
         ...(bottoms > 0 ? [{ value: last, label: "smallest" }] : []),
       ],
     },
     y: symlog(Math.min(0, ...values) * 1.6 - unit, Math.max(0, ...values) * 1.6 + unit, unit),
     xLabel: "eigenvalues",
     yLabel: "λ",
-    label: `Ends of the spectrum: ${there.map(({ point, value, name = point }) => `${name} ${extent(value.top, value.bottom)}`.trim()).join("; ")}`,
+    label: `Ends of the spectrum: ${there.map(({ point, value, name = point }) => `${name} ${extent(value, isSemidefinite)}`.trim()).join("; ")}`,
     left: 62,
     marks: (frame) =>
       series.flatMap(({ point, xs, pairs }) => [

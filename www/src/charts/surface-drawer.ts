@@ -11,13 +11,21 @@ export interface Drawer {
   close: () => void;
 }
 
-/** `failed`: nothing is drawn on this canvas, nor will be. */
-export type MakeDrawer = (canvas: HTMLCanvasElement, drawn: () => void, failed: () => void) => Drawer;
+export interface Told {
+  /** Of each frame. */
+  drawn: () => void;
+  /** Nothing is drawn on this canvas, nor will be. */
+  failed: () => void;
+  /** The browser has taken away what it was drawn with. */
+  lost: () => void;
+}
+
+export type MakeDrawer = (canvas: HTMLCanvasElement, told: Told) => Drawer;
 
 export function drawerOnPage(Scene: typeof SurfaceScene): MakeDrawer {
-  return (canvas, drawn, failed) => {
+  return (canvas, { drawn, failed, lost }) => {
     try {
-      const scene = new Scene(canvas, drawn);
+      const scene = new Scene(canvas, drawn, lost);
       return {
         show: (picture) => scene.show(picture),
         turn: (orbit) => scene.turn(orbit),

@@ -1,13 +1,8 @@
 /** Draws surfaces in a worker that all surfaces of the page share: without a GPU a frame takes long. */
 
 import { firstPicture } from "../moments";
-import type { MakeDrawer } from "./surface-drawer";
+import type { MakeDrawer, Told } from "./surface-drawer";
 import type { FromWorker, ToWorker } from "./surface-protocol";
-
-interface Told {
-  drawn: () => void;
-  failed: () => void;
-}
 
 /** The surfaces that the worker draws. */
 const surfaces = new Map<number, Told>();
@@ -20,8 +15,8 @@ let opened = 0;
 function start(): Worker {
   const started = new Worker(new URL("./surface-worker.ts", import.meta.url), { type: "module", name: "surfaces" });
   started.onmessage = ({ data: { surface, type } }: MessageEvent<FromWorker>) => {
-    if (type === "drawn") surfaces.get(surface)?.drawn();
-    else giveUp();
+    if (type === "failed") giveUp();
+    else surfaces.get(surface)?.[type]();
   };
   // Its file did not come, or it is broken.
   started.onerror = giveUp;
@@ -46,9 +41,9 @@ export function drawersInWorker(): MakeDrawer | null {
     isImpossible = true;
     return null;
   }
-  return (canvas, drawn, failed) => {
+  return (canvas, told) => {
     const surface = opened++;
-    surfaces.set(surface, { drawn, failed });
+    surfaces.set(surface, told);
     const tell = (message: ToWorker, transfer: Transferable[] = []): void =>
       void firstPicture().then(() => worker?.postMessage(message, transfer));
     const offscreen = canvas.transferControlToOffscreen();

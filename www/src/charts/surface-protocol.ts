@@ -38,8 +38,8 @@ export type ToWorker = { surface: number } & (
   | { type: "close" }
 );
 
-/** `failed`: no WebGL there. */
+/** `failed`: no WebGL there; `lost`: none any more for this surface. */
 export interface FromWorker {
   surface: number;
-  type: "drawn" | "failed";
+  type: "drawn" | "failed" | "lost";
 }

@@ -10,7 +10,14 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   const say = (type: FromWorker["type"]): void => self.postMessage({ surface, type } satisfies FromWorker);
   if (data.type === "open") {
     try {
-      scenes.set(surface, new SurfaceScene(data.canvas, () => say("drawn")));
+      scenes.set(
+        surface,
+        new SurfaceScene(
+          data.canvas,
+          () => say("drawn"),
+          () => say("lost"),
+        ),
+      );
     } catch {
       say("failed");
     }

@@ -3,9 +3,11 @@
 import type { Landscape } from "isoflat";
 import { svg } from "../dom";
 import { number } from "../format";
+import { nextFrame, whenNear, whenSized } from "../observers";
 import { axesOf, drawnAxes } from "./axes";
+import { type Holder, hold, isCrowded, release, spare } from "./contexts";
 import { type Ground, PAGE } from "./ground";
-import { type Heights, isWhole, lowest, rowsOf } from "./heights";
+import { centerSaid, type Heights, isWhole, lowest, rowsOf } from "./heights";
 import { handle } from "./orbit";
 import { FIRST_ORBIT, type Orbit } from "./relief";
 import { type Drawer, drawerOnPage, type MakeDrawer } from "./surface-drawer";
@@ -15,8 +17,14 @@ import { placesOf } from "./way";
 /** Finer than this nobody sees. */
 const FINEST = 2;
 
-export class SurfaceView {
-  readonly #resize: ResizeObserver;
+/** Beside the window, where a surface keeps what it is drawn with, and has it again before it is seen. */
+const NEAR = "50%";
+
+export class SurfaceView implements Holder {
+  readonly #leave: (() => void)[];
+  #isNear = true;
+  /** Has one been made anew since it came near? */
+  #isSecond = false;
   #canvas: HTMLCanvasElement | undefined;
   #drawer: Drawer | undefined;
   #picture: Picture | undefined;
@@ -27,7 +35,8 @@ export class SurfaceView {
   /** Over the canvas: numbers are letters of the page, as sharp as its others. */
   readonly #axes = svg("svg", { class: "surface-axes", "aria-hidden": "true" });
   #shown: { landscape: Landscape; heights: Heights } | undefined;
-  #frame = 0;
+  /** How to leave what is due with the next frame. */
+  #due: (() => void) | undefined;
 
   /** `failed`: the browser has no WebGL. */
   constructor(
@@ -36,18 +45,29 @@ export class SurfaceView {
     private readonly turned: (to: Orbit) => void,
     private readonly failed: () => void,
     /** What draws elsewhere than on this thread; nothing where that is not possible. */
-    elsewhere: MakeDrawer | null = null,
+    private elsewhere: MakeDrawer | null = null,
     private readonly ground: Ground = PAGE,
   ) {
-    // It says how large the place is when that is known: to ask would lay the page out once more.
-    this.#resize = new ResizeObserver(([entry]) => {
-      if (!entry) return;
-      this.#size = { width: Math.round(entry.contentRect.width), height: Math.round(entry.contentRect.height) };
-      this.#fit();
-    });
-    this.#resize.observe(view);
-    if (elsewhere) this.#draw(elsewhere, () => this.#drawHere());
-    else this.#drawHere();
+    this.#leave = [
+      whenSized(view, (width, height) => {
+        this.#size = { width: Math.round(width), height: Math.round(height) };
+        this.#fit();
+      }),
+      whenNear(view, NEAR, (isNear) => this.#come(isNear)),
+    ];
+    this.#open();
+  }
+
+  /** Somebody at the keys misses it wherever it is. */
+  get isNear(): boolean {
+    return this.#isNear || this.#canvas?.matches(":focus") === true;
+  }
+
+  /** The canvas that is there stays, and has nothing to show, until there is another. */
+  letGo(): void {
+    this.#drawer?.close();
+    this.#drawer = undefined;
+    this.#canvas = undefined;
   }
 
   show(landscape: Landscape, heights: Heights): void {
@@ -67,7 +87,7 @@ export class SurfaceView {
     };
     const lowestLoss = number(lowest(landscape).loss);
     const known = isWhole(landscape)
-      ? `${number(landscape.center)} at the weights (pin), lowest ${lowestLoss} (ring)`
+      ? `${centerSaid(landscape, "at the weights (pin)")}lowest ${lowestLoss} (ring)`
       : `${rowsOf(landscape)} of ${landscape.t.length} rows so far, lowest ${lowestLoss}`;
     this.#words = `Loss surface: ${known}${path ? "; the way of the training is drawn on it" : ""}. Arrow keys turn it, plus and minus zoom, Home returns.`;
     this.#say();
@@ -85,10 +105,41 @@ export class SurfaceView {
 
   dispose(): void {
     this.#isOver = true;
-    cancelAnimationFrame(this.#frame);
-    this.#resize.disconnect();
+    this.#due?.();
+    for (const leave of this.#leave) leave();
+    release(this);
     this.#drawer?.close();
     this.view.replaceChildren();
+  }
+
+  #come(isNear: boolean): void {
+    if (isNear === this.#isNear) return;
+    this.#isNear = isNear;
+    this.#isSecond = false;
+    if (!isNear) spare();
+    else if (!this.#drawer) this.#open();
+  }
+
+  #open(): void {
+    if (this.elsewhere) {
+      this.#draw(this.elsewhere, () => {
+        this.elsewhere = null;
+        this.#drawHere();
+      });
+    } else this.#drawHere();
+  }
+
+  /** The browser has taken the context away, most likely for another surface. */
+  #lose(): void {
+    release(this);
+    this.letGo();
+    if (!this.isNear) return;
+    // Where all are in sight, to take it back would be to take it from another.
+    if (this.#isSecond || isCrowded()) this.failed();
+    else {
+      this.#isSecond = true;
+      this.#open();
+    }
   }
 
   /** A canvas that has been given to a worker, or has no WebGL, is of no further use: each drawer has a new one. */
@@ -105,29 +156,34 @@ export class SurfaceView {
     });
     this.#canvas = canvas;
     this.#say();
-    this.#drawer = drawer(
-      canvas,
-      () => {
+    const isIts = (): boolean => canvas === this.#canvas && !this.#isOver;
+    this.#drawer = drawer(canvas, {
+      drawn: () => {
         // Of all canvases that have been there.
         this.view.dataset.frames = String(Number(this.view.dataset.frames ?? 0) + 1);
         // What was there before stays until there is something to be seen.
-        if (canvas !== this.#canvas || this.#isOver || canvas.parentElement === this.view) return;
+        if (!isIts() || canvas.parentElement === this.view) return;
+        const isAtKeys = this.view.querySelector("canvas:focus") !== null;
         this.view.replaceChildren(canvas, this.#axes);
+        if (isAtKeys) canvas.focus({ preventScroll: true });
         this.#fit();
       },
-      () => {
-        if (canvas === this.#canvas && !this.#isOver) failed();
-      },
-    );
+      failed: () => isIts() && failed(),
+      lost: () => isIts() && this.#lose(),
+    });
     this.#drawer.turn(this.#orbit);
     this.#fit();
     if (this.#picture) this.#drawer.show(this.#picture);
+    // Where it is far by now it may have to give it back at once.
+    hold(this);
   }
 
   #drawHere(): void {
+    this.letGo();
     void import("./scene").then(
       ({ SurfaceScene }) => {
-        if (!this.#isOver) this.#draw(drawerOnPage(SurfaceScene), this.failed);
+        // It may have gone far meanwhile and come back.
+        if (!this.#isOver && !this.#drawer) this.#draw(drawerOnPage(SurfaceScene), this.failed);
       },
       () => this.failed(),
     );
@@ -150,9 +206,8 @@ export class SurfaceView {
 
   /** With the next frame, as the surface, however often they have changed until then. */
   #drawAxes(): void {
-    if (this.#frame !== 0) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
+    this.#due ??= nextFrame(() => {
+      this.#due = undefined;
       const { width, height } = this.#size;
       if (!this.#shown || width === 0 || height === 0) return;
       const { landscape, heights } = this.#shown;

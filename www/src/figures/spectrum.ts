@@ -29,6 +29,10 @@ const about = (state: State, isBent: boolean): (string | false)[] => [
   isBent && bentBy(state.bend),
 ];
 
+/** The lab asks for the smallest of every operator that may have negative ones (worker/curvature.ts). */
+export const isSemidefinite = (spectra: State["spectra"]): boolean =>
+  present(spectra).every(({ value }) => value.bottom.length === 0);
+
 export function endsFigure(state: State): Figure | null {
   const there = present(state.spectra);
   if (there.length === 0) return null;
@@ -39,7 +43,7 @@ export function endsFigure(state: State): Figure | null {
     caption: joined(...about(state, there.length > 1), "bars: ± residual", ...trust),
     columns: () => endsColumns(there),
     drawing: plotted(
-      endsPlot(there),
+      endsPlot(there, isSemidefinite(state.spectra)),
       there.map(({ point }) => lineKey(POINT_NAMES[point], point, "dots alone")),
     ),
   };

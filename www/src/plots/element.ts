@@ -4,6 +4,7 @@
  */
 
 import type { Ground } from "../charts/ground";
+import { nextFrame, whenNear } from "../observers";
 import basics from "../style/basics.css?inline";
 import around from "../style/elements.css?inline";
 import { type ElementGround, groundOf, themed, watchColours } from "./colours";
@@ -78,7 +79,7 @@ export abstract class PlotElement<Content> extends Base {
   redraw(): void {
     if (this.#isDue || !this.isConnected) return;
     this.#isDue = true;
-    requestAnimationFrame(() => {
+    nextFrame(() => {
       this.#isDue = false;
       this.#draw();
     });
@@ -96,8 +97,8 @@ export abstract class PlotElement<Content> extends Base {
 
   #draw(): void {
     if (!this.isConnected || !this.#isNear || !this.#ground) return;
-    // It is drawn when it is there again.
-    if (!this.checkVisibility()) return;
+    // It is drawn when it is there again. A test's document may not know what is.
+    if (this.checkVisibility?.() === false) return;
     const content = this.content();
     if (content === null) {
       this.#close();
@@ -132,16 +133,11 @@ export abstract class PlotElement<Content> extends Base {
 
   /** Where it was hidden the colours may have become others, which nobody was told. */
   #whenNear(): () => void {
-    const observer = new IntersectionObserver(
-      (entries) => {
-        if (!entries.at(-1)?.isIntersecting) return;
-        this.#isNear = true;
-        this.#recolour();
-      },
-      { rootMargin: NEAR },
-    );
-    observer.observe(this);
-    return () => observer.disconnect();
+    return whenNear(this, NEAR, (isNear) => {
+      if (!isNear) return;
+      this.#isNear = true;
+      this.#recolour();
+    });
   }
 
   /** A property of the element itself hides the class' own. */
@@ -157,4 +153,10 @@ export abstract class PlotElement<Content> extends Base {
 /** One of the values that an attribute may have: the first where it has another one. */
 export function chosen<T extends string>(value: string | null, values: readonly [T, ...T[]]): T {
   return values.find((known) => known === value) ?? values[0];
+}
+
+/** That it is one of them. */
+export function oneOf<T extends string>(value: T, values: readonly T[], what: string): T {
+  if (values.includes(value)) return value;
+  throw new TypeError(`${what}: it is to be ${values.join(" or ")}, and not ${JSON.stringify(value)}`);
 }

@@ -1,6 +1,6 @@
 /** What elements are given, checked: what the package's methods return, or the same read from JSON. */
 
-import type { EigenResult, Landscape, MeasureDescription, SpectralDensity } from "isoflat";
+import type { EigenResult, InvarianceCell, Landscape, MeasureDescription, SpectralDensity } from "isoflat";
 import type { InvarianceData, Measure } from "../invariance-cells";
 
 type Numbers = ArrayLike<number | null>;
@@ -48,7 +48,8 @@ export function landscapeOf(value: unknown, what: string): Landscape {
     t: numbers(t),
     loss: losses,
     accuracy: new Float64Array(),
-    center: typeof center === "number" ? center : Number.NaN,
+    // Null is what JSON has for what is not finite.
+    ...(center !== undefined && { center: typeof center === "number" ? center : Number.NaN }),
     notFinite: losses.filter((x) => !Number.isFinite(x)).length,
     ...(way && {
       path: { s: numbers(way.s as Numbers), t: numbers(way.t as Numbers), explained: [], share: Number.NaN },
@@ -84,10 +85,11 @@ export const eigenvaluesOf = (value: unknown, what: string): EigenResult[] | nul
   upToTwo(value, what, (one): asserts one is EigenResult => {
     const isPair = (pair: unknown): boolean =>
       isObject(pair) && typeof pair.value === "number" && typeof pair.residual === "number";
-    const isEnd = (end: unknown): boolean => Array.isArray(end) && end.every(isPair);
+    const isEnd = (end: unknown): end is unknown[] => Array.isArray(end) && end.every(isPair);
     if (!isObject(one) || !isEnd(one.top) || !isEnd(one.bottom) || typeof one.products !== "number")
       wrong(what, "it is to be what engine.eigenvalues gives, with products and lists of pairs at the top and bottom");
-    if ((one.top as unknown[]).length === 0) wrong(what, "it has no largest eigenvalue");
+    if (one.top.length + one.bottom.length === 0)
+      wrong(what, "it has no eigenvalues, neither at the top nor at the bottom");
   });
 
 export const densityOf = (value: unknown, what: string): SpectralDensity[] | null =>
@@ -106,9 +108,14 @@ export const densityOf = (value: unknown, what: string): SpectralDensity[] | nul
       wrong(what, `its density has ${density.length} numbers on a grid of ${grid.length}`);
   });
 
+const VERDICTS: unknown[] = ["invariant", "changed", "unresolved"];
+
 export function invarianceOf(value: unknown, what: string): InvarianceData {
   const isCell = (cell: unknown): boolean =>
-    isObject(cell) && typeof cell.measure === "string" && typeof cell.transformation === "number";
+    isObject(cell) &&
+    typeof cell.measure === "string" &&
+    typeof cell.transformation === "number" &&
+    VERDICTS.includes(cell.verdict);
   if (
     !isObject(value) ||
     !Array.isArray(value.cells) ||
@@ -116,7 +123,20 @@ export function invarianceOf(value: unknown, what: string): InvarianceData {
     !Array.isArray(value.transformations)
   )
     wrong(what, "it is to be what engine.invariance gives, with transformations and cells");
-  return value as unknown as InvarianceData;
+  return { ...(value as unknown as InvarianceData), cells: value.cells.map(cellOf) };
+}
+
+/** Null is what JSON has for what is no number. */
+function cellOf(cell: InvarianceCell): InvarianceCell {
+  const given = (value: unknown): number => (typeof value === "number" ? value : Number.NaN);
+  const { before, after, relativeChange, tolerance } = cell;
+  return {
+    ...cell,
+    before: given(before),
+    after: given(after),
+    relativeChange: given(relativeChange),
+    tolerance: given(tolerance),
+  };
 }
 
 export function descriptionsOf(value: unknown, what: string): MeasureDescription[] {

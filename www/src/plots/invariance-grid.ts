@@ -24,6 +24,7 @@ import { plain } from "../subscripts";
 import { transformationName } from "../transformations";
 import { subscripted } from "../views/subscripted";
 
+/** Styles are set as properties: attributes of that name would need more of a page's Content-Security-Policy. */
 export class InvarianceGrid {
   /** Whose numbers are in the aside. */
   #chosen: string | null = null;
@@ -65,7 +66,7 @@ export class InvarianceGrid {
       <div class="grid-and-detail">
         <div id="invariance">
           ${legend(precision)}
-          <table class="invariance" role="grid" style="--maps: ${Math.min(transformations.length, MOST_BESIDE)}" aria-label="Invariance of measures" aria-busy=${String(cells.size < first.length)}>
+          <table class="invariance" role="grid" .style=${`--maps: ${Math.min(transformations.length, MOST_BESIDE)}`} aria-label="Invariance of measures" aria-busy=${String(cells.size < first.length)}>
             <thead><tr role="row"><th role="columnheader">Measure</th>${head}</tr></thead>
             ${groups.map(
               ({ title, measures }) => html`
@@ -98,7 +99,7 @@ export class InvarianceGrid {
     return html`<button type="button" tabindex=${name === this.#stop ? 0 : -1} data-cell=${name}
       data-verdict=${cell.verdict} data-expected=${cell.expected} data-agrees=${String(cell.agrees)}
       aria-label=${plain(isAgainst ? `${label}: against theory` : label)}
-      style="--heat: ${heat.toFixed(3)}"
+      .style=${`--heat: ${heat.toFixed(3)}`}
       @focus=${choose} @click=${choose}
       @keydown=${(event: KeyboardEvent) => onKey(event, cell, rows, columns)}
       ><span class="symbol" aria-hidden="true">${symbol}</span><span class="change" aria-hidden="true">${change}</span>${
@@ -173,7 +174,7 @@ function legend(precision: Precision): TemplateResult {
       <div class="heat-scale">
         <span class="label">relative change</span>
         <span class="ramp" aria-hidden="true"></span>
-        <span class="ends">${ticksOf(precision).map(({ at, text }) => html`<span style="--at: ${at}">${text}</span>`)}</span>
+        <span class="ends">${ticksOf(precision).map(({ at, text }) => html`<span .style=${`--at: ${at}`}>${text}</span>`)}</span>
       </div>
       <ul class="signs">
         ${SIGNS.map(sign)}

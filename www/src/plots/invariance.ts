@@ -18,16 +18,16 @@ export interface Explained {
 export class IsoflatInvariance extends PlotElement<InvarianceContent> {
   static readonly observedAttributes = ["explained"];
   protected readonly given = ["table", "measures", "descriptions", "explained"];
-  #table: InvarianceData | null = null;
+  #table: { given: InvarianceData; own: InvarianceData } | null = null;
   #measures: readonly Measure[] | null = null;
   #descriptions: MeasureDescription[] = [];
 
   get table(): InvarianceData | null {
-    return this.#table;
+    return this.#table?.given ?? null;
   }
 
   set table(table: InvarianceData | null) {
-    this.#table = table ? invarianceOf(table, "table") : null;
+    this.#table = table ? { given: table, own: invarianceOf(table, "table") } : null;
     this.redraw();
   }
 
@@ -69,7 +69,7 @@ export class IsoflatInvariance extends PlotElement<InvarianceContent> {
   protected override content(): InvarianceContent | null {
     if (!this.#table) return null;
     return {
-      table: this.#table,
+      table: this.#table.own,
       measures: this.#measures,
       descriptions: this.#descriptions,
       isExplained: this.explained,

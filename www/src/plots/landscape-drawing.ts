@@ -9,6 +9,7 @@ import { ramp } from "../charts/palette";
 import { Plot } from "../charts/plot";
 import { SurfaceView } from "../charts/surface";
 import { html } from "../dom";
+import { whenSized } from "../observers";
 import drawings from "../style/drawings.css?inline";
 import { type Drawing, sheetOf } from "./element";
 import { IsoflatLandscape, type LandscapeContent, type View } from "./landscape";
@@ -27,7 +28,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
   readonly #scale = html("div", { class: "loss-scale" });
   readonly #legend = html("ul", { class: "legend" });
   readonly #controls: HTMLElement;
-  readonly #resize = new ResizeObserver(() => this.#fit());
+  readonly #leave: () => void;
   #surface: SurfaceView | undefined;
   #line: Plot | undefined;
   /** The browser has no WebGL: surfaces are drawn as maps. */
@@ -45,7 +46,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
     });
     this.#controls = html("div", { class: "segments", role: "radiogroup", "aria-label": "View" }, ...radios);
     place.replaceChildren(this.#view, this.#scale);
-    this.#resize.observe(this.#view);
+    this.#leave = whenSized(this.#view, () => this.#fit());
   }
 
   show(content: LandscapeContent, ground: Ground): void {
@@ -66,7 +67,7 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
     for (const radio of this.#controls.querySelectorAll("input")) radio.checked = radio.value === view;
     if (view === "line") {
       this.#drawLine(content);
-      drawLossScale(this.#scale, undefined);
+      drawLossScale(this.#scale, undefined, 0);
       return;
     }
     const heights = heightsOf([landscape, ...beside], scale);
@@ -85,11 +86,11 @@ class LandscapeDrawing implements Drawing<LandscapeContent> {
       this.#surface.turn(orbit);
       this.#surface.show(landscape, heights);
     }
-    drawLossScale(this.#scale, hasScale ? heights : undefined, ground.theme());
+    drawLossScale(this.#scale, hasScale ? heights : undefined, 1 + beside.length, ground.theme());
   }
 
   close(): void {
-    this.#resize.disconnect();
+    this.#leave();
     this.#clear();
     this.place.replaceChildren();
   }

@@ -1,11 +1,11 @@
 /** `<isoflat-landscape>`: the loss around a point as a surface that hands turn, as a contour map, or as a line. */
 
 import type { Landscape } from "isoflat";
-import { cameraText, orbitOf } from "../charts/camera";
+import { cameraText, orbitOf, orbitSaid, PLACES } from "../charts/camera";
 import type { HeightKind } from "../charts/heights";
 import type { Orbit } from "../charts/relief";
 import type { MakeDrawer } from "../charts/surface-drawer";
-import { chosen, type MakeDrawing, PlotElement } from "./element";
+import { chosen, type MakeDrawing, oneOf, PlotElement } from "./element";
 import { type LandscapeData, landscapesOf, namesOf } from "./given";
 
 const VIEWS = ["surface", "contour"] as const;
@@ -73,7 +73,7 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
   }
 
   set view(view: View) {
-    this.setAttribute("view", view);
+    this.setAttribute("view", oneOf(view, VIEWS, "view"));
   }
 
   get scale(): HeightKind {
@@ -81,7 +81,7 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
   }
 
   set scale(scale: HeightKind) {
-    this.setAttribute("scale", scale);
+    this.setAttribute("scale", oneOf(scale, SCALES, "scale"));
   }
 
   get controls(): boolean {
@@ -106,7 +106,9 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
   }
 
   set camera(text: string) {
-    this.#orbit = orbitOf(text);
+    const orbit = text === "" ? orbitOf(null) : orbitSaid(String(text));
+    if (!orbit) throw new TypeError(`camera: it is to be ${PLACES}, and not ${JSON.stringify(text)}`);
+    this.#orbit = orbit;
     this.redraw();
   }
 
@@ -120,9 +122,14 @@ export class IsoflatLandscape extends PlotElement<LandscapeContent> {
     this.redraw();
   }
 
+  /** What makes no sense is the same error as of a property: the browser reports it, and what is drawn begins as if nothing were said. */
   attributeChangedCallback(name: string, _: string | null, value: string | null): void {
-    if (name === "camera") this.camera = value ?? "";
-    else this.redraw();
+    if (name === "camera") this.#orbit = orbitOf(value);
+    this.redraw();
+    if (value === null) return;
+    if (name === "camera") this.camera = value;
+    else if (name === "view") oneOf(value as View, VIEWS, name);
+    else if (name === "scale") oneOf(value as HeightKind, SCALES, name);
   }
 
   /** By hand. */

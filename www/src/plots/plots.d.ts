@@ -59,7 +59,7 @@ export interface IsoflatLandscapeEventMap extends HTMLElementEventMap {
   camerachange: Event;
   /** Somebody has chosen another view. */
   viewchange: Event;
-  /** This browser has no WebGL: the surface is drawn as a map. */
+  /** This browser has no WebGL, or none left for this surface: it is drawn as a map. */
   fallback: Event;
 }
 

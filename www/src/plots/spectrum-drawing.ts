@@ -55,7 +55,7 @@ class SpectrumDrawing implements Drawing<SpectrumContent> {
     this.place.replaceChildren();
   }
 
-  #showEnds({ eigenvalues, names }: SpectrumContent): void {
+  #showEnds({ eigenvalues, names, isSemidefinite }: SpectrumContent): void {
     const { figure, title, note, plot } = this.#ends;
     figure.hidden = eigenvalues.length === 0;
     if (figure.hidden) {
@@ -67,10 +67,15 @@ class SpectrumDrawing implements Drawing<SpectrumContent> {
     note.replaceChildren("bars: ± residual");
     this.#trust.replaceChildren(
       ...there.map(({ value, said, point }) =>
-        html("p", { class: "note" }, said && html("span", { class: point }, said), `${said && ": "}${trust(value)}`),
+        html(
+          "p",
+          { class: "note" },
+          said && html("span", { class: point }, said),
+          `${said && ": "}${trust(value, isSemidefinite)}`,
+        ),
       ),
     );
-    plot.show(endsPlot(there));
+    plot.show(endsPlot(there, isSemidefinite));
   }
 
   #showDensity({ figure, title, note, plot }: Part, index: number, content: SpectrumContent): void {
@@ -95,10 +100,11 @@ function at(index: number, of: number, names: readonly [string, string]): { poin
   return { point, name, said: name && `${sign} ${name}` };
 }
 
-function trust({ products, converged, verified, top, bottom }: EigenResult): string {
+function trust(result: EigenResult, isSemidefinite: boolean): string {
+  const { products, converged, verified, top, bottom } = result;
   const worst = Math.max(...[...top, ...bottom].map(({ residual }) => residual));
   return [
-    extent(top, bottom),
+    extent(result, isSemidefinite),
     `${integer(products)} products`,
     converged ? "all converged" : "✗ not all converged",
     verified === undefined

@@ -9,6 +9,7 @@ export interface SpectrumContent {
   densities: SpectralDensity[];
   names: readonly [string, string];
   hasOwnAxes: boolean;
+  isSemidefinite: boolean;
 }
 
 type OneOrTwo<T> = T | readonly [T] | readonly [T, T] | null;
@@ -19,6 +20,7 @@ export class IsoflatSpectrum extends PlotElement<SpectrumContent> {
   #eigenvalues: { given: OneOrTwo<EigenResult>; own: EigenResult[] } = { given: null, own: [] };
   #density: { given: OneOrTwo<SpectralDensity>; own: SpectralDensity[] } = { given: null, own: [] };
   #names: readonly [string, string] = ["before", "after"];
+  #isSemidefinite = false;
 
   get eigenvalues(): OneOrTwo<EigenResult> {
     return this.#eigenvalues.given;
@@ -55,6 +57,16 @@ export class IsoflatSpectrum extends PlotElement<SpectrumContent> {
     this.toggleAttribute("own-axes", has);
   }
 
+  /** For the page that knows its operator: does it have no negative eigenvalue? */
+  get isSemidefinite(): boolean {
+    return this.#isSemidefinite;
+  }
+
+  set isSemidefinite(is: boolean) {
+    this.#isSemidefinite = is;
+    this.redraw();
+  }
+
   attributeChangedCallback(): void {
     this.redraw();
   }
@@ -62,7 +74,8 @@ export class IsoflatSpectrum extends PlotElement<SpectrumContent> {
   protected override content(): SpectrumContent | null {
     const [eigenvalues, densities] = [this.#eigenvalues.own, this.#density.own];
     if (eigenvalues.length + densities.length === 0) return null;
-    return { eigenvalues, densities, names: this.#names, hasOwnAxes: this.ownAxes };
+    const { ownAxes: hasOwnAxes, names, isSemidefinite } = this;
+    return { eigenvalues, densities, names, hasOwnAxes, isSemidefinite };
   }
 
   protected override async load(): Promise<MakeDrawing<SpectrumContent>> {

@@ -152,7 +152,7 @@ export class LookView {
     this.box.dataset.bent = String(bent);
     this.#show(this.#view === "line" ? lines : surfaces, bent);
     const hasColours = this.#view !== "line" && surfaces.trained !== undefined;
-    drawLossScale(this.#scale, hasColours ? this.#heights(surfaces) : undefined);
+    drawLossScale(this.#scale, hasColours ? this.#heights(surfaces) : undefined, present(surfaces).length);
     this.#showRanges(this.#view === "line" ? lines : surfaces, bent);
   }
 

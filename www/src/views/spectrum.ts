@@ -5,7 +5,7 @@ import { html, render } from "lit-html";
 import type { App } from "../app";
 import { rangeOf } from "../charts/spectrum";
 import { html as element } from "../dom";
-import { densityFigure, endsFigure, momentsFigure } from "../figures/spectrum";
+import { densityFigure, endsFigure, isSemidefinite, momentsFigure } from "../figures/spectrum";
 import { disable } from "../focus";
 import { integer, number } from "../format";
 import { IsoflatSpectrum } from "../plots/spectrum";
@@ -169,6 +169,7 @@ export class SpectrumView {
     const { spectra, densities } = this.app.store.state;
     this.#spectrum.hidden = !spectra.trained && !densities.trained;
     this.#spectrum.eigenvalues = oneOrTwo(spectra);
+    this.#spectrum.isSemidefinite = isSemidefinite(spectra);
     this.#spectrum.density = oneOrTwo(densities);
     this.#axisField.hidden = present(densities).length < 2;
     this.#showNumbers();
