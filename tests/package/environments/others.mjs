@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:net";
 import { outcome, outcomeOf } from "./chrome.mjs";
 import { nodeModule, viteBuild, viteServer } from "./common.mjs";
+import { isDrawn, small } from "./plots.mjs";
 import { check, files, page } from "./program.mjs";
 
 /** A port for servers that do not look for one. */
@@ -81,6 +82,16 @@ const parcel = {
   cells: [
     ["Parcel 2", (project) => parceled(project, "page.js")],
     ["Parcel 2, a Worker", (project) => parceled(project, "works.js")],
+    [
+      // It reads no `exports`.
+      "Parcel 2, isoflat/plots and isoflat/inline",
+      async (project) => {
+        const whole = 'import { Network } from "isoflat/inline";\nglobalThis.Network = Network;\n';
+        project.write({ "drawn.js": small + whole, "drawn.html": page("./drawn.js") });
+        await project.bin("parcel", "build", "drawn.html", "--no-cache", "--dist-dir", "parcel-drawn");
+        return isDrawn(project.at("parcel-drawn"), "drawn.html");
+      },
+    ],
     [
       "Parcel 2, development server",
       async (project) => {
