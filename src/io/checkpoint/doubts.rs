@@ -1,6 +1,6 @@
 //! What is said of a match that names and shapes alone do not tell.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::matching::Matching;
 use super::modules::{Kind, Module};
@@ -125,24 +125,37 @@ impl Matching<'_> {
             .then(|| format!("normalisations are taken to stand right behind their layers, before activations{unless}"))
     }
 
-    /// Says of normalisations that Flax or Keras named where they would fit too: the first, if any.
+    /// Says of normalisations of which only a count tells where they stand that they would fit elsewhere too: of the first, if any.
     pub fn counted_apart(&self) -> Option<String> {
-        // Scales say where they stand.
-        if (0..self.chosen.len()).any(|l| self.is_scale(l)) {
-            return None;
-        }
-        let partners = self.partners();
-        let pairs = || self.chosen.iter().zip(&self.behind);
-        let bare: HashSet<usize> = pairs().filter(|(_, norm)| norm.is_none()).filter_map(|(layer, _)| *layer).collect();
-        let other = |(layer, norm): (&Option<usize>, &Option<usize>)| {
-            let [layer, norm] = [(*layer)?, (*norm)?];
-            let other = partners.other_place(layer, norm, |m| bare.contains(&m))?;
-            Some([norm, layer, other].map(|m| self.modules[m].name.as_str()))
+        let (partners, bare) = (self.partners(), self.bare());
+        let other = |l: usize| {
+            let [layer, norm] = [self.chosen[l]?, self.behind[l].filter(|_| !self.is_neighbour[l])?];
+            let other = partners.other_place(layer, norm, &bare)?;
+            let names = [norm, layer, other].map(|m| self.modules[m].name.as_str());
+            Some((names, partners.is_counted_apart(norm)))
         };
-        let [norm, layer, other] = pairs().find_map(other)?;
+        let ([norm, layer, other], is_apart) = (0..self.chosen.len()).find_map(other)?;
+        let why = match is_apart {
+            true => "Flax and Keras count normalisations apart from layers",
+            false => "normalisations may be counted apart from layers",
+        };
         Some(format!(
-            "Flax and Keras count normalisations apart from layers: {norm} is taken to stand behind {layer}, and nothing says that it does \
-             not behind {other}: a network with scales does"
+            "{why}: {norm} is taken to stand behind {layer}, and nothing says that it does not behind {other}: a network with scales does"
+        ))
+    }
+
+    /// Says of the first normalisation that was put behind a layer which follows it in a file that has an order.
+    pub fn ahead_in_file(&self) -> Option<String> {
+        let partners = self.partners();
+        let pairs = self.chosen.iter().zip(&self.behind).filter_map(|(m, n)| Some(((*m)?, (*n)?)));
+        let mut ahead = pairs.filter(|&(m, n)| {
+            n < m && partners.parent(n) == partners.parent(m) && partners.has_order(partners.parent(n))
+        });
+        let (m, n) = ahead.next()?;
+        Some(format!(
+            "{} is taken to stand behind {}, though the file has it before: if it normalises what that layer reads, give the network a \
+             scale there",
+            self.modules[n].name, self.modules[m].name
         ))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::doubts::Doubt;
 use super::modules::{Kind, Module, Named, Order};
+use super::order::Beside;
 use super::partners::{Partners, Side};
 use super::slots;
 use crate::error::{Result, bail};
@@ -26,7 +27,11 @@ pub(super) struct Matching<'a> {
     pub chosen: Vec<Option<usize>>,
     /// Of each layer with parameters, the normalisation behind it.
     pub behind: Vec<Option<usize>>,
-    taken: Vec<bool>,
+    /// Of each layer with parameters: was that told by the order of the file?
+    pub is_neighbour: Vec<bool>,
+    pub taken: Vec<bool>,
+    /// What names and the file's order leave open, a sentence each.
+    pub doubts: Vec<String>,
 }
 
 /// A network with the weights of these modules.
@@ -47,7 +52,8 @@ pub(super) struct Matched {
 pub(super) fn matched(network: &Network, modules: &[Module], is_own: bool) -> Result<Matched> {
     let count = network.layout().layers().len();
     let (chosen, behind, taken) = (vec![None; count], vec![None; count], vec![false; modules.len()]);
-    let mut matching = Matching { network, modules, is_own, chosen, behind, taken };
+    let (is_neighbour, doubts) = (vec![false; count], Vec::new());
+    let mut matching = Matching { network, modules, is_own, chosen, behind, is_neighbour, taken, doubts };
     matching.choose_affine()?;
     let sides = matching.choose_scales()?;
     matching.place_norms(&sides)?;
@@ -77,7 +83,7 @@ impl<'a> Matching<'a> {
         self.network.named_layers()[self.layers()[l].layer].name.as_deref()
     }
 
-    fn take(&mut self, l: usize, m: usize) {
+    pub fn take(&mut self, l: usize, m: usize) {
         self.chosen[l] = Some(m);
         self.taken[m] = true;
     }
@@ -125,8 +131,13 @@ impl<'a> Matching<'a> {
         Ok(())
     }
 
+    /// The layers with parameters by their place in the network.
+    pub fn of_layer(&self) -> HashMap<usize, usize> {
+        self.layers().iter().enumerate().map(|(l, place)| (place.layer, l)).collect()
+    }
+
     /// The layer with parameters whose outputs another one reads, through activations and pools, and not through a sum.
-    fn origin(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Option<usize> {
+    pub fn origin(&self, l: usize, of_layer: &HashMap<usize, usize>) -> Option<usize> {
         let mut at = self.layers()[l].layer;
         loop {
             let [Source::Layer(i)] = self.network.layout().sources(at) else { return None };
@@ -175,10 +186,10 @@ impl<'a> Matching<'a> {
     }
 
     /// Scales: of the same name, then the partner of the layer that they read or are read by, then the first of those beside the next layers
-    /// before and behind them, then in order.
+    /// before and behind them, then in order; and where the file's order tells it better, by that.
     fn choose_scales(&mut self) -> Result<Sides<'a>> {
         let scales: Vec<usize> = (0..self.chosen.len()).filter(|&l| self.is_scale(l)).collect();
-        let of_layer: HashMap<usize, usize> = self.layers().iter().enumerate().map(|(l, p)| (p.layer, l)).collect();
+        let of_layer = self.of_layer();
         let origins: Vec<Option<usize>> = (0..self.chosen.len()).map(|l| self.origin(l, &of_layer)).collect();
         let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
         for (l, origin) in origins.iter().enumerate().filter(|(l, _)| !self.is_scale(*l)) {
@@ -240,6 +251,7 @@ impl<'a> Matching<'a> {
                 listed(self.modules)
             );
         }
+        self.settle_scales(&partners, side, &Beside { origins, readers })?;
         Ok(sides)
     }
 
@@ -308,18 +320,30 @@ impl<'a> Matching<'a> {
         )
     }
 
-    /// Normalisations that the network has no scales for stand behind the layers whose partners they are.
+    /// Normalisations that the network has no scales for stand behind the layers that they follow in the file, or whose partners they are,
+    /// or which alone have their width.
     fn place_norms(&mut self, sides: &Sides<'a>) -> Result<()> {
         let partners = self.partners();
         let side = |m: usize| sides.get(partners.parent(m)).copied().unwrap_or(Side::Behind);
-        for l in 0..self.chosen.len() {
+        let modules = self.modules;
+        let is_norm = |m: usize| matches!(modules[m].kind, Kind::Norm { .. });
+        self.place_neighbours(&partners);
+        for l in (0..self.chosen.len()).filter(|&l| self.behind[l].is_none()).collect::<Vec<usize>>() {
             let width = Some(self.layers()[l].outputs);
-            let is_norm = |m: usize| matches!(self.modules[m].kind, Kind::Norm { .. });
             let accepts = |m: usize| !self.taken[m] && is_norm(m) && self.modules[m].width() == width;
             let layer = self.chosen[l].filter(|_| !self.is_scale(l));
             if let Some(m) = layer.and_then(|m| partners.of(m, side(m), accepts)) {
                 self.behind[l] = Some(m);
                 self.taken[m] = true;
+            }
+        }
+        for n in (0..self.modules.len()).filter(|&n| is_norm(n)) {
+            if self.taken[n] {
+                continue;
+            }
+            if let Some(l) = self.only_place(&partners, n) {
+                self.behind[l] = Some(n);
+                self.taken[n] = true;
             }
         }
         match self.taken.iter().position(|taken| !taken) {
@@ -377,6 +401,8 @@ impl<'a> Matching<'a> {
         }
         graph.notes.extend(self.placed());
         graph.notes.extend(self.counted_apart());
+        graph.notes.extend(self.ahead_in_file());
+        graph.notes.extend(self.doubts);
         Ok(graph)
     }
 

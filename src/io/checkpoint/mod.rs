@@ -6,6 +6,7 @@ mod choices;
 mod doubts;
 mod matching;
 mod modules;
+mod order;
 mod parametrized;
 mod partners;
 mod proposal;

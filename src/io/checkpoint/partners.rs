@@ -175,16 +175,88 @@ impl<'a> Partners<'a> {
         if open { None } else { Some(false) }
     }
 
-    /// Where a normalisation was put that Flax or Keras named, which count them apart from layers: another layer that has none and that
-    /// it would fit too.
-    pub fn other_place(&self, m: usize, n: usize, is_bare: impl Fn(usize) -> bool) -> Option<usize> {
-        let leaf = self.modules[n].name.rsplit(['.', '/']).next().unwrap_or_default().to_ascii_lowercase();
-        let is_counted = ["batchnorm_", "batch_normalization_"].iter().any(|counted| leaf.starts_with(counted));
-        let width = self.modules[n].width();
-        let layers = self.children(self.parent(n))[0].iter().copied().filter(|_| is_counted);
-        let mut others = layers.filter(|&other| other != m && self.outputs[other] == width);
-        others.find(|&other| is_bare(other))
+    /// What a module gives that is taken for a layer.
+    pub fn gives(&self, m: usize) -> Option<usize> {
+        self.outputs[m]
     }
+
+    /// What a normalisation is one of: those of its parent, or, where it is alone in it without a layer, those of a list: `norms.0.bn`.
+    pub fn list(&self, n: usize) -> String {
+        match self.children(self.parent(n)) {
+            [[], [_]] => without_numbers(&self.modules[n].name),
+            _ => self.parent(n).to_owned(),
+        }
+    }
+
+    /// Does the file have a parent's modules in another order than the alphabet's, so that it tells something?
+    pub fn has_order(&self, parent: &str) -> bool {
+        let [layers, norms] = self.children(parent);
+        let mut all = [layers, norms].concat();
+        all.sort_unstable();
+        let names = || all.iter().map(|&m| self.modules[m].name.as_str());
+        !names().is_sorted() && !names().is_sorted_by(|a, b| natural(a, b).is_le())
+    }
+
+    /// Have a layer and a normalisation beside it numbers that are not the same?
+    pub fn disagree(&self, m: usize, n: usize) -> bool {
+        let [layer, norm] = [&self.parts[m], &self.parts[n]];
+        let has_number = !norm.number.is_empty() || is_first(&self.modules[n].name);
+        let are_numbered = layer.parent == norm.parent && !layer.number.is_empty() && has_number;
+        are_numbered && !self.numbered(m).any(|own| own == n)
+    }
+
+    /// Do normalisations differ in numbers alone?
+    pub fn are_of_one_stem(&self, norms: &[usize]) -> bool {
+        let runs = |name: &str| name.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty()).count();
+        let mut stems = norms.iter().map(|&n| {
+            let name = counted(&self.modules[n].name);
+            (runs(&name), without_numbers(&name))
+        });
+        stems.next().is_none_or(|first| first.0 > 0 && stems.all(|other| other == first))
+    }
+
+    /// Do normalisations differ in numbers alone, which ascend in the file?
+    pub fn are_counted(&self, norms: &[usize]) -> bool {
+        let names = norms.iter().map(|&n| counted(&self.modules[n].name));
+        self.are_of_one_stem(norms) && names.is_sorted_by(|a, b| natural(a, b).is_le())
+    }
+
+    /// Where only a count tells of a normalisation that it stands behind a layer: another layer that has none and that it would fit too.
+    pub fn other_place(&self, m: usize, n: usize, bare: &[usize]) -> Option<usize> {
+        let [layer, norm] = [&self.parts[m], &self.parts[n]];
+        let is_beside = layer.parent == norm.parent;
+        let in_list =
+            |m: usize| self.modules[m].name.ends_with(|c: char| c.is_ascii_digit()) && self.parts[m].key.is_empty();
+        // Places in a list are an order, and so do words tell it.
+        let is_told = is_beside && in_list(m) && in_list(n)
+            || layer.key == norm.key && layer.key.contains(char::is_alphabetic)
+            || is_beside && matches!(self.children(layer.parent), [[_], [_]]);
+        let fits = |&other: &usize| {
+            let is_near = !is_beside || self.parent(other) == layer.parent;
+            other != m && is_near && self.outputs[other] == self.modules[n].width()
+        };
+        bare.iter().copied().filter(|_| !is_told).find(fits)
+    }
+
+    /// Did Flax or Keras name a normalisation, which count them apart from layers?
+    pub fn is_counted_apart(&self, n: usize) -> bool {
+        let leaf = leaf(&self.modules[n].name).to_ascii_lowercase();
+        ["batchnorm_", "batch_normalization_"].iter().any(|counted| leaf.starts_with(counted)) || is_first(&leaf)
+    }
+}
+
+fn leaf(name: &str) -> &str {
+    name.rsplit(['.', '/']).next().unwrap_or_default()
+}
+
+/// The first of Keras' normalisations, which it gives no number.
+fn is_first(name: &str) -> bool {
+    leaf(name) == "batch_normalization"
+}
+
+/// A name with the number that it is counted by.
+fn counted(name: &str) -> String {
+    if is_first(name) { format!("{name}_0") } else { name.to_owned() }
 }
 
 /// Does a normalisation stand behind all these others, and not before them? `None` where neither its name nor its place in the file tells

@@ -1,6 +1,7 @@
 //! Weights as other programs name and order them come to the parameters that they are.
 
 mod blocks;
+mod order;
 mod partners;
 
 use serde_json::json;
