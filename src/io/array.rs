@@ -112,6 +112,8 @@ pub struct Arrays {
     pub notes: Vec<String>,
     /// Does the file say that isoflat wrote it, and gave the names?
     pub is_own: bool,
+    /// Names of the same numbers, of which the file says so: the second is an array's, and the first one's too, or it is not there.
+    pub shared: Vec<[String; 2]>,
 }
 
 impl Arrays {

@@ -33,6 +33,7 @@ mod own;
 mod pytorch;
 mod safetensors;
 mod save;
+mod shards;
 mod sliced;
 mod sort;
 mod source;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::format::{Content, Together, read_as};
 use super::onnx::Asked;
 use super::sort::are_data;
-use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint};
+use super::{Arrays, File, Graph, GraphNode, Model, Operation, Slot, checkpoint, shards};
 use crate::error::{Error, Result, bail, ensure};
 use crate::memory::copied;
 use crate::network::{Network, Preset};
@@ -132,6 +132,9 @@ fn found(files: &[File], mut named: Option<Network>, asked: Asked) -> Result<Fou
                 named = Some(Network::from_json(&json)?);
             }
             (format, content) => {
+                if matches!(content, Content::Arrays(_)) {
+                    shards::ensure_whole(file)?;
+                }
                 if let Some((first, ..)) = found {
                     bail!(
                         InvalidOption,

@@ -2,7 +2,7 @@
 //! overlap nor leave holes. What is read takes eight times the file at most, where bytes with a sign become whole numbers; the header
 //! some sixty times its own length while it is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use safetensors::tensor::{Dtype, Metadata, TensorInfo, TensorView, serialize};
 
@@ -87,7 +87,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Arrays> {
         let elements = stored(tensor.dtype, &name)?.elements(bytes, false)?;
         found.arrays.push((name, Array::new(tensor.shape.clone(), elements)?));
     }
+    found.shared = header.metadata().as_ref().map_or(Vec::new(), |said| shared(said, &found));
     Ok(found)
+}
+
+/// Of tensors that are the same, `safetensors.torch.save_model` keeps one, and says of each other's name which one that is.
+fn shared(metadata: &HashMap<String, String>, found: &Arrays) -> Vec<[String; 2]> {
+    let names: HashSet<&str> = found.arrays.iter().map(|(name, _)| name.as_str()).collect();
+    let is_pair = |(other, kept): &(&String, &String)| names.contains(kept.as_str()) && !names.contains(other.as_str());
+    let mut pairs: Vec<[String; 2]> =
+        metadata.iter().filter(is_pair).map(|(other, kept)| [other.clone(), kept.clone()]).collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 /// What a file says of itself under `__metadata__`.
@@ -176,6 +187,18 @@ mod tests {
         assert_eq!(metadata(&bytes), said);
         arrays.arrays.push(arrays.arrays[0].clone());
         assert!(write(&arrays, None).expect_err("twice").message.contains("b is there twice"));
+    }
+
+    #[test]
+    fn names_of_tensors_that_were_left_out_are_read() {
+        let mut arrays = Arrays::default();
+        for name in ["a.weight", "b.bias"] {
+            arrays.arrays.push((name.into(), Array::new(vec![2], Elements::F32(vec![1.0; 2])).expect("an array")));
+        }
+        let said = [("b.weight", "a.weight"), ("format", "pt"), ("b.bias", "a.weight"), ("c.weight", "d.weight")];
+        let said = said.map(|(key, value)| (key.to_owned(), value.to_owned())).into_iter().collect();
+        let found = read(&write(&arrays, Some(said)).expect("bytes")).expect("arrays");
+        assert_eq!(found.shared, [["b.weight", "a.weight"]]);
     }
 
     #[test]

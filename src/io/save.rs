@@ -70,7 +70,7 @@ fn arrays_of(opened: &OpenedModel, parameters: &[f64]) -> Result<Arrays> {
         };
         arrays.push((name.clone(), array));
     }
-    Ok(Arrays { arrays, notes: Vec::new(), is_own: source.is_own })
+    Ok(Arrays { arrays, is_own: source.is_own, ..Arrays::default() })
 }
 
 /// Numbers in the precision of others; in double precision where single has one of them at infinity, or nothing left of it.
@@ -100,7 +100,7 @@ fn own_arrays(network: &Network, parameters: &[f64]) -> Result<Arrays> {
             add("bias", vec![place.outputs], bias)?;
         }
     }
-    Ok(Arrays { arrays, notes: Vec::new(), is_own: true })
+    Ok(Arrays { arrays, is_own: true, ..Arrays::default() })
 }
 
 #[cfg(test)]

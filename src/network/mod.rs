@@ -193,7 +193,10 @@ impl Network {
         let by = |sizes: &[usize]| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("×");
         let layers = self.layers().filter_map(|layer| match layer {
             Layer::Dense { units, .. } => Some(units.to_string()),
-            Layer::Conv2d(Conv2d { channels, kernel: [h, w], .. }) => Some(format!("conv{}", by(&[*h, *w, *channels]))),
+            Layer::Conv2d(Conv2d { channels, kernel: [h, w], groups, .. }) => {
+                let groups = if *groups > 1 { format!(" ({groups} groups)") } else { String::new() };
+                Some(format!("conv{}{groups}", by(&[*h, *w, *channels])))
+            }
             Layer::MaxPool2d(pool) => Some(format!("pool{}", by(&pool.size))),
             Layer::AvgPool2d(pool) => Some(format!("mean{}", by(&pool.size))),
             Layer::GlobalAvgPool2d => Some("mean".into()),

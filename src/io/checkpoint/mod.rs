@@ -4,6 +4,7 @@ mod blocks;
 mod chains;
 mod choices;
 mod doubts;
+mod foreign;
 mod matching;
 mod modules;
 mod order;
@@ -12,6 +13,7 @@ mod partners;
 mod proposal;
 mod residual;
 mod slots;
+mod tied;
 
 #[cfg(test)]
 mod tests;
@@ -59,9 +61,11 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
         }
         None => {
             let four_rows = doubts::four_rows(&modules).map(|m| modules[m].name.clone()).collect();
-            (unnamed(&modules, input, &left, arrays)?, four_rows)
+            foreign::ensure_known(&left, arrays)?;
+            (unnamed(&modules, input, arrays)?, four_rows)
         }
     };
+    graph.notes.extend(tied::ensure_apart(&graph, arrays, network.is_some())?);
     graph.notes.splice(0..0, arrays.notes.iter().cloned());
     graph.notes.extend(guessed(&modules, arrays));
     if let Some(all) = first_of(&four_rows) {
@@ -70,9 +74,7 @@ pub(super) fn graph(arrays: &Arrays, network: Option<&Network>, input: Option<&[
              normalisation is without γ or β (Keras' scale=False and center=False); if so, name the arrays"
         ));
     }
-    if !left.is_empty() {
-        graph.notes.push(format!("arrays that are no layer's weights are left out: {}", left.join(", ")));
-    }
+    graph.notes.extend(foreign::told(&left, arrays));
     Ok(graph)
 }
 
@@ -129,7 +131,7 @@ pub(super) fn has_layers(arrays: &Arrays) -> bool {
 }
 
 /// Of weights that nobody has named a network for.
-fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &Arrays) -> Result<Graph> {
+fn unnamed(modules: &[Module], input: Option<&[usize]>, arrays: &Arrays) -> Result<Graph> {
     let fitting = Preset::ALL.into_iter().filter_map(|preset| {
         let network = preset.network();
         let fits = input.is_none_or(|input| input == network.input());
@@ -161,7 +163,6 @@ fn unnamed(modules: &[Module], input: Option<&[usize]>, left: &[&str], arrays: &
         )
     }
     let of = |(network, notes): (Network, Vec<String>)| -> Result<Graph> {
-        ensure_ends(&network, left, arrays)?;
         let mut graph = matching::matched(&network, modules, arrays.is_own)?.graph;
         graph.notes.splice(0..0, notes);
         Ok(graph)
@@ -198,22 +199,4 @@ fn ensure_told(modules: &[Module], left: &[&str], arrays: &Arrays) -> Result<()>
          γ, β, mean and variance; name the arrays (layer.kernel, layer.bias, norm.gamma and so on)",
         open.join(", ")
     )
-}
-
-/// Fails where a matrix that is left out goes on from the outputs: without it, another network would be measured.
-fn ensure_ends(network: &Network, left: &[&str], arrays: &Arrays) -> Result<()> {
-    let outputs = network.output_len();
-    let goes_on = |(name, array): &&(String, Array)| {
-        left.contains(&name.as_str()) && matches!(array.shape(), [a, b] if (*a == outputs) != (*b == outputs))
-    };
-    match arrays.arrays.iter().find(goes_on) {
-        None => Ok(()),
-        Some((name, array)) => bail!(
-            InvalidNetwork,
-            "{name} {:?} has no name of a layer's weight, but could go on from {}, which the others make: say which network they are \
-             of, or name it as the others are",
-            array.shape(),
-            network.summary()
-        ),
-    }
 }

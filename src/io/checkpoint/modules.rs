@@ -2,6 +2,7 @@
 //! `Dense_0/kernel` and `Dense_0/bias`, or `W1` and `b1`.
 
 use super::super::{Array, Arrays};
+use super::foreign;
 
 /// In which order a weight's axes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -262,6 +263,8 @@ fn by_names(arrays: &Arrays) -> (Vec<Module<'_>>, Vec<&str>) {
     for (name, parts) in parts {
         let names = parts.names();
         match parts.kind() {
+            // Weights of classes: a layer that scales has a bias or statistics, and another name.
+            Some(Kind::Scale { bias: None, .. }) if foreign::is_of_a_loss(&name) => left.extend(names),
             Some(kind) => modules.push(Module { name, kind }),
             None => left.extend(names),
         }

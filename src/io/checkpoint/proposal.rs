@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::chains;
 use super::choices::{Choice, choices};
 use super::modules::{Kind, Module, Order};
-use super::natural;
 use super::slots;
+use super::{first_of, natural};
 use crate::error::{Result, bail, ensure, some_of};
 use crate::network::{Conv2d, Layer, NamedLayer, Network, Padding, Pool2d};
 
@@ -31,6 +31,11 @@ impl Shape {
             (Self::Dense { .. }, Self::Conv { .. }) => false,
         }
     }
+
+    /// Does it look at one channel at a time? Those that look at one pixel have no groups.
+    fn is_depthwise(&self) -> bool {
+        matches!(self, Self::Conv { inputs: 1, kernel, .. } if *kernel != [1, 1])
+    }
 }
 
 /// A chain of these modules, and what was assumed.
@@ -45,9 +50,11 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
         words.join(", ")
     };
     ensure!(!shapes.is_empty(), InvalidNetwork, "there are no weights of layers among these arrays: {}", listed());
+    ensure_chain(&affine, &shapes)?;
     let convolutions = shapes.iter().take_while(|shape| matches!(shape, Shape::Conv { .. })).count();
     let mut notes = vec![String::from("weights do not tell activations: ReLU is assumed between layers")];
     notes.extend(said);
+    notes.extend(depthwise(&affine, &shapes));
     let is_open = |module: &&&Module| match &module.kind {
         Kind::Affine { weight, order: Order::Unknown, .. } => {
             matches!(weight.1.shape(), [rows, columns] if rows != columns)
@@ -99,6 +106,68 @@ pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<(N
         }
     }
     Ok((network, notes))
+}
+
+/// Fails where convolutions in the file's order are no chain, though some number of groups would make one of them.
+fn ensure_chain(affine: &[&Module], shapes: &[Shape]) -> Result<()> {
+    const OTHERWISE: &str = "say which network they are of, or open a format that has the graph, as ONNX does";
+    let is_around = |(module, shape): &(&&Module, &Shape)| {
+        let name = module.name.to_ascii_lowercase();
+        matches!(shape, Shape::Conv { .. }) && ["shortcut", "skip"].iter().any(|word| name.contains(word))
+    };
+    if let Some((module, _)) = affine.iter().zip(shapes).find(is_around) {
+        bail!(
+            InvalidNetwork,
+            "{} leads around other layers, by its name, so that these weights are no chain, nor are they a residual network whose names \
+             are known: {OTHERWISE}",
+            module.described()
+        )
+    }
+    for (i, pair) in shapes.windows(2).enumerate() {
+        let [Shape::Conv { channels: before, .. }, Shape::Conv { inputs, .. }] = *pair else { continue };
+        if inputs > 1 && inputs < before && before.is_multiple_of(inputs) {
+            bail!(
+                InvalidNetwork,
+                "{} takes {inputs} of the {before} channels that {} before it gives: weights do not tell whether it has {} groups, or reads \
+                 another layer; {OTHERWISE}",
+                affine[i + 1].described(),
+                affine[i].name,
+                before / inputs
+            )
+        }
+    }
+    for (i, three) in shapes.windows(3).enumerate() {
+        let (
+            Shape::Conv { inputs, channels: wide, kernel: [1, 1] },
+            middle,
+            Shape::Conv { inputs: read, channels, kernel: [1, 1] },
+        ) = (three[0], three[1], three[2])
+        else {
+            continue;
+        };
+        if middle.is_depthwise() && wide > inputs && read == wide && channels == inputs {
+            bail!(
+                InvalidNetwork,
+                "{} widens {inputs} channels, and {} gives as many again: around such blocks (MobileNetV2's and MNASNet's) there is a \
+                 shortcut without weights, which nothing here tells; {OTHERWISE}",
+                affine[i].described(),
+                affine[i + 2].described()
+            )
+        }
+    }
+    Ok(())
+}
+
+/// Says which convolutions are taken to look at one channel at a time, where the file does not.
+fn depthwise(affine: &[&Module], shapes: &[Shape]) -> Option<String> {
+    let is_told = |module: &Module| matches!(module.kind, Kind::Affine { order: Order::Depthwise, .. });
+    let is_guessed = |i: &usize| {
+        let has_many = matches!(shapes[i - 1], Shape::Conv { channels, .. } if channels > 1);
+        has_many && shapes[*i].is_depthwise() && !is_told(affine[*i])
+    };
+    let names: Vec<&str> = (1..shapes.len()).filter(is_guessed).map(|i| affine[i].name.as_str()).collect();
+    let all = first_of(&names)?;
+    Some(format!("nor groups: one for each channel is assumed where a kernel takes one channel, as those of {all} do"))
 }
 
 /// The same layers as JSON, whether or not they fit each other, for somebody who sets what is missing: names are the weights'.
@@ -213,11 +282,9 @@ fn layers(input: &[usize], shapes: &[Shape], choice: &Choice) -> Vec<Layer> {
     for (i, shape) in shapes.iter().enumerate() {
         let is_last = i + 1 == shapes.len();
         match *shape {
-            Shape::Conv { channels, inputs, kernel } => {
+            Shape::Conv { channels, kernel, .. } => {
                 let sides = kernel.map(|side| if choice.keeps[i] { side / 2 } else { 0 });
-                // Those that look at one pixel have no groups.
-                let may_have = i > 0 && inputs > 0 && kernel != [1, 1];
-                let groups = if may_have && before % inputs == 0 { before / inputs } else { 1 };
+                let groups = if i > 0 && shape.is_depthwise() { before } else { 1 };
                 let conv = Conv2d { padding: Padding::from(sides), groups, ..Conv2d::new(channels, kernel) };
                 layers.push(Layer::Conv2d(conv));
                 before = channels;

@@ -3,6 +3,7 @@
 //! option A); of blocks that normalise first, what leads around reads what is activated.
 
 use super::blocks::{Block, Conv, Outside, Residual, Shape, dense};
+use super::first_of;
 use super::modules::{Kind, Module, Order};
 use crate::network::{Conv2d, Layer, NamedLayer, Names, Network, Padding, Pool2d};
 
@@ -29,7 +30,7 @@ pub(super) fn network(
         true => "ReLU and convolutions behind its normalisations, shortcuts that read what is activated,",
         false => "ReLU behind its normalisations",
     };
-    let notes = vec![
+    let mut notes = vec![
         format!(
             "the weights' names come in {} blocks: a residual network is assumed, with {order} and half the size where the channels \
              change, by a block's first convolution of more than a pixel",
@@ -37,7 +38,19 @@ pub(super) fn network(
         ),
         format!("nor do weights tell sizes of images and pools: {} is assumed", network.summary()),
     ];
+    notes.extend(grouped(&network));
     Some((network, notes))
+}
+
+/// Says which convolutions are taken to have groups, which shapes alone tell: they take fewer channels than there are.
+fn grouped(network: &Network) -> Option<String> {
+    let groups = |named: &NamedLayer| match &named.layer {
+        Layer::Conv2d(conv) if conv.groups > 1 => Some(format!("{} ({})", named.name.as_deref()?, conv.groups)),
+        _ => None,
+    };
+    let names: Vec<String> = network.named_layers().iter().filter_map(groups).collect();
+    let all = first_of(&names)?;
+    Some(format!("nor do they tell groups: so many are assumed where a kernel takes a part of the channels: {all}"))
 }
 
 /// A network on the way; layers with weights have the names that the weights have.

@@ -1,8 +1,11 @@
 //! Weights as other programs name and order them come to the parameters that they are.
 
 mod blocks;
+mod foreign;
+mod groups;
 mod order;
 mod partners;
+mod tied;
 
 use serde_json::json;
 

@@ -17,8 +17,9 @@ mod value;
 use std::collections::HashMap;
 
 use self::storage::Storages;
-use self::value::{Heap, Value};
+use self::value::{Heap, Tensor, Value};
 use super::archive::{Archive, is_zip};
+use super::array::count;
 use super::format::{Content, Format};
 use super::{Arrays, File};
 use crate::error::{Error, ErrorCode, Result, bail, ensure};
@@ -147,11 +148,28 @@ fn read_legacy(bytes: &[u8]) -> Result<Checkpoint> {
 fn collect<'a>(heap: &mut Heap<'a>, root: Value<'a>, storages: &mut Storages) -> Result<Checkpoint> {
     let found = state::find(heap, root)?;
     let mut arrays = Arrays { notes: found.notes, ..Arrays::default() };
+    let mut places: HashMap<Place, String> = HashMap::new();
     for (name, value) in found.tensors {
         let Some(tensor) = heap.tensor(value) else { continue };
+        if let Some(place) = place(tensor) {
+            match places.get(&place) {
+                Some(first) => arrays.shared.push([name.clone(), first.clone()]),
+                None => drop(places.insert(place, name.clone())),
+            }
+        }
         let named = |error: Error| Error::new(error.code, format!("{name}: {}", error.message));
         let array = storages.array(tensor).map_err(named)?;
         arrays.arrays.push((name, array));
     }
     Ok(Checkpoint { arrays, prefix: found.prefix })
+}
+
+/// Where a tensor's numbers lie: a storage's key, the first byte and how many numbers. A transposed view has the place of its original.
+type Place<'a> = (&'a str, usize, usize);
+
+/// Nothing of a tensor without numbers.
+fn place<'a>(tensor: &Tensor<'a>) -> Option<Place<'a>> {
+    let first = tensor.offset.checked_mul(tensor.stored.size())?.checked_add(tensor.storage.start)?;
+    let count = count(&tensor.shape).filter(|&count| count > 0)?;
+    Some((tensor.storage.key, first, count))
 }

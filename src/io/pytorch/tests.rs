@@ -224,6 +224,23 @@ fn counters_make_no_mean_of_weights_the_model() {
 }
 
 #[test]
+fn tensors_of_the_same_numbers_are_told() {
+    let read = |names: &[&str]| {
+        let pickle = [b"\x80\x02".to_vec(), mapping(names, Some("n")), b".".to_vec()].concat();
+        let files = [("a/data.pkl", pickle), ("a/data/0", vec![0; 16]), ("a/data/1", vec![0; 8])];
+        read(&archive::write(files.into_iter()).expect("a zip")).expect("weights").arrays.shared
+    };
+    let none: [[&str; 2]; 0] = [];
+    assert_eq!(read(&["a.weight"]), none);
+    // Under the names that they have when a wrapper's is taken off.
+    let wrapped = ["module.a.weight", "module.b.weight", "module.c.weight"];
+    assert_eq!(read(&wrapped), [["b.weight", "a.weight"], ["c.weight", "a.weight"]]);
+    // Views of one storage that begin elsewhere or are shorter are tensors of their own.
+    let views = super::read(fixture!("views.pt")).expect("views").arrays.shared;
+    assert_eq!(views, [["once_more", "tied"]]);
+}
+
+#[test]
 fn great_ends_first_are_turned() {
     let floats: Vec<u8> = [1.0f32, -2.5, 3.0, 0.1].iter().flat_map(|x| x.to_be_bytes()).collect();
     let pickle = [&one()[..], b"."].concat();

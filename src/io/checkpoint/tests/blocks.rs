@@ -170,6 +170,9 @@ fn bottlenecks_halve_in_their_middle() {
     let told: Vec<_> = convolutions(&network).iter().map(|c| (c.kernel[0], c.stride[0], c.groups)).collect();
     let first = [(7, 2, 1), (1, 1, 1), (1, 1, 1), (3, 1, 4), (1, 1, 1)];
     assert_eq!(told, [&first[..], &[(1, 2, 1), (1, 1, 1), (3, 2, 4), (1, 1, 1)]].concat());
+    // Groups are no less assumed than sizes.
+    let notes = graph(&arrays(zeros(BOTTLENECKS)), None, None).expect("a graph").notes.join("; ");
+    assert!(notes.contains("a part of the channels: layer1.0.conv2 (4) and 1 more"), "{notes}");
 }
 
 #[test]
