@@ -187,8 +187,9 @@ export function openData(files: FileInput | ArrayLike<FileInput>, options?: Open
 export function sortFiles(files: FileInput | ArrayLike<FileInput>): Promise<{ model: number[]; data: number[] }>;
 
 /**
- * What `saveModel` writes: names, shapes and precision as in the file that was opened; for what came from none, isoflat's own names. Half
- * precisions become single, whole numbers double, and single double in a tensor with a number that it does not hold. But `"onnx"` is the
+ * What `saveModel` writes: names, shapes and precision as in the file of weights that was opened (PyTorch, safetensors, npz). What came from
+ * no file, or from one that is a graph (TensorFlow.js; ONNX, unless as `"onnx"`), has isoflat's own: a weight of (outputs, inputs, height,
+ * width) under its layer's name, batch normalisations folded into it, which the other program does not take back. Half precisions become single, whole numbers double, and single double in a tensor with a number that it does not hold. But `"onnx"` is the
  * file that was opened, whose tensors keep their types: what is in half precision there is rounded to it.
  */
 export type SaveFormat = "safetensors" | "npz" | "onnx";
