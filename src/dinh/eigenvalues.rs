@@ -98,8 +98,12 @@ pub async fn many_large_eigenvalues(
     let (rank, smallest_positive) = positive.fold((0usize, f64::INFINITY), |(r, low), v| (r + 1, f64::min(low, v)));
 
     let exponents = Exponents::of(network)?;
-    // β ≥ 1: never flatter than it was. A little more than the bound, for rounding.
-    let mut beta = if rank == 0 { 1.0 } else { ((target / smallest_positive).sqrt() * 1.001).max(1.0) };
+    // β ≥ 1: never flatter than it was. A little more than the bound, so that what exceeds M does by more than rounding.
+    let more = match precision {
+        Precision::F64 => 1.001,
+        Precision::F32 => 1.01,
+    };
+    let mut beta = if rank == 0 { 1.0 } else { ((target / smallest_positive).sqrt() * more).max(1.0) };
     if powers_of_two {
         beta = 1.0 / power_of_two_below(1.0 / beta);
     }
@@ -117,7 +121,7 @@ pub async fn many_large_eigenvalues(
     let norm_after = spectrum_after.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
     // Where M T² is beyond ‖H(θ)‖, it is of that size.
     let scales: Vec<f64> = shrunk.iter().map(|&t| t.min((norm / target).sqrt())).collect();
-    let measured = count_above(matrix, target, &scales, control).await?;
+    let measured = count_above(matrix, target, &scales, 8.0 * precision.epsilon(), control).await?;
     let promised = rank.saturating_sub(held_back);
     Ok(ManyEigenvalues {
         target,
@@ -143,10 +147,19 @@ pub async fn many_large_eigenvalues(
 
 /// How many eigenvalues of H are above M. As many as D (H − M I) D has above 0, for any diagonal D > 0 (Sylvester). After a rescaling H has
 /// entries of very different sizes, and its small eigenvalues are lost in the rounding of the large ones; with D = T there is one size.
-async fn count_above(mut h: SymmetricMatrix, target: f64, scales: &[f64], control: &Control<'_>) -> Result<usize> {
+/// There biases that shrink most have next to nothing of M, and what is up to `noise` of the largest is 0.
+async fn count_above(
+    mut h: SymmetricMatrix,
+    target: f64,
+    scales: &[f64],
+    noise: f64,
+    control: &Control<'_>,
+) -> Result<usize> {
     for (j, (column, scale)) in h.columns_mut().zip(scales).enumerate() {
         column.iter_mut().zip(scales).for_each(|(entry, other)| *entry = *entry * other * scale);
         column[j] -= target * scale * scale;
     }
-    Ok(h.eigenvalues(control).await?.into_iter().filter(|&value| value > 0.0).count())
+    let values = h.eigenvalues(control).await?;
+    let floor = noise * values.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    Ok(values.into_iter().filter(|&value| value > floor).count())
 }

@@ -5,7 +5,7 @@ use isoflat::dinh::*;
 use isoflat::engine::{Device, Engine, Precision};
 use isoflat::measure::sharpness::Region;
 use isoflat::measure::{MeasureOptions, SharpnessOptions};
-use isoflat::network::{Conv2d, Layer};
+use isoflat::network::{BiasInitialization, Conv2d, Initialization, Layer};
 use isoflat::{Control, ErrorCode, Loss, Network, Problem, Targets};
 use pollster::block_on;
 use rand::Rng;
@@ -197,6 +197,30 @@ fn as_many_eigenvalues_as_promised_exceed_the_target() {
     }
     assert!(above_rounding > 0, "no rounding was above a target");
     assert!(promised >= 3 * checked, "{promised} eigenvalues promised in {checked} cases");
+}
+
+/// Biases of deep layers shrink by more than the weights that the target is for: what rounding makes of their zeros is no eigenvalue above it.
+#[test]
+fn zeros_of_biases_are_not_counted() {
+    for seed in 0..15 {
+        let network = Network::dense(&[3, 4, 5, 2], true).expect("a network");
+        let theta = network.initialize(Initialization::KaimingUniform, BiasInitialization::Uniform, seed);
+        let theta = theta.expect("weights");
+        let problem = isoflat::data::synthetic(network, 5, seed).expect("a problem");
+        for device in [Device::cpu(Precision::F64), Device::cpu(Precision::F32)] {
+            let engine = Engine::new(&device, &problem).expect("an engine");
+            for target in [10.0, 1e3, 1e5] {
+                let control = Control::default();
+                let found = many_large_eigenvalues(&engine, &theta, target, None, true, &control);
+                let found = block_on(found).expect("spectra");
+                let norm = found.spectrum_before.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+                // A congruence leaves the signs.
+                let least = 4.0 * device.info().precision.epsilon() * norm;
+                let positive = found.spectrum_before.iter().filter(|&&v| v > least).count();
+                assert!(found.holds && found.measured <= positive, "seed {seed} to {target}: {positive}, {found:?}");
+            }
+        }
+    }
 }
 
 #[test]
