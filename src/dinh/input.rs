@@ -18,7 +18,7 @@ use crate::numbers::largest;
 use crate::problem::Problem;
 
 /// Multiplications of a covariance that are done at once.
-const AT_ONCE: usize = 100_000_000;
+const AT_ONCE: usize = 30_000_000;
 
 /// Variances up to this share of the largest count as 0, and are left as they are.
 const FLOOR: f64 = 1e-12;
@@ -102,8 +102,10 @@ impl InputMap {
         let (variances, vectors) = (DVector::from_vec(eigen.values), DMatrix::from_vec(width, width, eigen.vectors));
         let largest = variances.amax();
         let deviations = variances.map(|v| if v > FLOOR * largest { v.sqrt() } else { 1.0 });
-        let a = &vectors * DMatrix::from_diagonal(&deviations);
-        let inverse = DMatrix::from_diagonal(&deviations.map(|d| 1.0 / d)) * vectors.transpose();
+        // Products with diagonal matrices, without their zeros.
+        let (mut inverse, mut a) = (vectors.transpose(), vectors);
+        a.column_iter_mut().zip(&deviations).for_each(|(mut column, d)| column *= *d);
+        inverse.row_iter_mut().zip(&deviations).for_each(|(mut row, d)| row /= *d);
         Ok(Self { matrix: Matrix::Full { a, inverse }, shift: mean })
     }
 

@@ -64,3 +64,22 @@ for (const precision of ["f32", "f64"]) {
   }
   engine.free();
 }
+
+// Matrices that are decomposed at once take seconds.
+const wide = Network.dense([600, 10]);
+const images = Float32Array.from({ length: 200 * 600 }, (_, i) => Math.sin(i * i));
+const classes = Uint8Array.from({ length: 200 }, (_, i) => i % 10);
+const flat = new Problem(wide, { loss: "cross_entropy", inputs: images, targets: classes });
+const many = Network.dense([30, 20, 10]);
+const few = Problem.synthetic(many, { samples: 10, seed: 1 });
+const engine = await Engine.create({ backend: "cpu" });
+const decompositions = {
+  whitening: () => engine.inputRepresentation(flat, wide.initialize(), { map: "whiten" }),
+  "a Hessian in other coordinates": () =>
+    engine.reparametrizedHessian(few, many.initialize(), { map: { type: "radial", delta: 1, inner: 0.25, rho: 0.5 } }),
+};
+for (const [name, work] of Object.entries(decompositions)) {
+  const [total, longest] = await watched(work);
+  console.log(`${name}: ${total.toFixed(0)} ms, at most ${longest.toFixed(0)} ms without a turn`);
+  assert(longest < Math.max(60, total / 4), `${name}: ${longest} of ${total} ms without a turn`);
+}
