@@ -23,9 +23,8 @@ pub fn seed_of_draw(seed: u64, draw: usize) -> u64 {
     if draw == 0 {
         return seed;
     }
-    let mut generator = generator(seed);
-    generator.set_stream(draw as u64 + 1);
-    generator.random()
+    // The first stream is the second generator's.
+    stream(seed, draw as u64 + 1).random()
 }
 
 /// The generator of a seed.
@@ -35,8 +34,12 @@ pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
 
 /// Another one of the same seed, for what must be independent of what the first one gives.
 pub(crate) fn second_generator(seed: u64) -> ChaCha8Rng {
+    stream(seed, 1)
+}
+
+fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut generator = generator(seed);
-    generator.set_stream(1);
+    generator.set_stream(number);
     generator
 }
 

@@ -8,13 +8,17 @@ pub(super) fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) 
     let letters: Vec<char> = word.to_lowercase().chars().take(LONGEST).collect();
     let plain = |word: &str| word.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>().to_lowercase();
     let own = plain(word);
-    let near = |candidate: &&str| {
+    let near = |(distance, candidate): &(usize, &str)| {
         let length = letters.len().max(candidate.chars().count());
-        is_beginning(&own, &plain(candidate)) || 2 * distance_to(&letters, candidate) <= length
+        is_beginning(&own, &plain(candidate)) || 2 * distance <= length
     };
     // Of words that are as near the one with the same letters: `adam_w` for adamw, and not `adam`.
-    let key = |candidate: &&str| (distance_to(&letters, candidate), plain(candidate) != own);
-    words.into_iter().filter(near).min_by_key(key)
+    words
+        .into_iter()
+        .map(|candidate| (distance(&letters, &candidate.chars().collect::<Vec<char>>()), candidate))
+        .filter(near)
+        .min_by_key(|(distance, candidate)| (*distance, plain(candidate) != own))
+        .map(|(_, found)| found)
 }
 
 /// Is it so much of a word that the rest can be told?
@@ -26,10 +30,6 @@ fn is_beginning(own: &str, of: &str) -> bool {
 /// “: did you mean X?”, or nothing.
 pub(super) fn hint<'a>(word: &str, words: impl IntoIterator<Item = &'a str>, dashes: &str) -> String {
     nearest(word, words).map_or(String::new(), |found| format!(": did you mean {dashes}{found}?"))
-}
-
-fn distance_to(letters: &[char], word: &str) -> usize {
-    distance(letters, &word.chars().collect::<Vec<char>>())
 }
 
 /// Edits between two words, neighbours that are swapped being one (optimal string alignment).

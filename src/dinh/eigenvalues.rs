@@ -16,6 +16,7 @@ use crate::error::{Result, ensure, ensure_positive};
 use crate::linalg::{SymmetricMatrix, dense_spectrum, spectrum_of, symmetric_matrix};
 use crate::measure::MeasureOptions;
 use crate::network::numbering;
+use crate::numbers::largest;
 use crate::operator::CurvatureOperator;
 use crate::symmetry::Transformation;
 
@@ -92,7 +93,7 @@ pub async fn many_large_eigenvalues(
     let tolerance = MeasureOptions::default().tolerance_in(precision);
     control.step(Progress::new("spectrum at θ", 0, 2)).await?;
     let spectrum_before = dense_spectrum(&hessian, tolerance, control).await?.values;
-    let norm = spectrum_before.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let norm = largest(spectrum_before.iter().copied());
     let rank_threshold = rank_tolerance * norm;
     let positive = spectrum_before.iter().copied().filter(|&v| v > rank_threshold);
     let (rank, smallest_positive) = positive.fold((0usize, f64::INFINITY), |(r, low), v| (r + 1, f64::min(low, v)));
@@ -118,7 +119,6 @@ pub async fn many_large_eigenvalues(
     let outputs_after = outputs_at(engine, &moved).await?;
     let matrix = symmetric_matrix(&hessian, control).await?;
     let spectrum_after = spectrum_of(matrix.copied()?, &hessian, tolerance, control).await?.values;
-    let norm_after = spectrum_after.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
     // Where M T² is beyond ‖H(θ)‖, it is of that size.
     let scales: Vec<f64> = shrunk.iter().map(|&t| t.min((norm / target).sqrt())).collect();
     let measured = count_above(matrix, target, &scales, 8.0 * precision.epsilon(), control).await?;
@@ -138,7 +138,7 @@ pub async fn many_large_eigenvalues(
         before: spectrum_before.iter().filter(|&&v| v > target).count(),
         holds: measured >= promised,
         spectrum_before,
-        rounding: spectrum_after.len() as f64 * precision.epsilon() * norm_after,
+        rounding: spectrum_after.len() as f64 * precision.epsilon() * largest(spectrum_after.iter().copied()),
         spectrum_after,
         outputs: OutputChange::new(&outputs_before, &outputs_after),
         parameters: moved,
@@ -160,6 +160,6 @@ async fn count_above(
         column[j] -= target * scale * scale;
     }
     let values = h.eigenvalues(control).await?;
-    let floor = noise * values.iter().fold(0.0, |m, v| f64::max(m, v.abs()));
+    let floor = noise * largest(values.iter().copied());
     Ok(values.into_iter().filter(|&value| value > floor).count())
 }

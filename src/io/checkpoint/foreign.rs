@@ -28,7 +28,7 @@ const BESIDE: &[&str] =
 
 /// The words between a name's points and slashes.
 fn parts(name: &str) -> impl Iterator<Item = String> {
-    name.split(['.', '/', ':']).map(str::to_ascii_lowercase).collect::<Vec<_>>().into_iter()
+    name.split(['.', '/', ':']).map(str::to_ascii_lowercase)
 }
 
 fn has_part(name: &str, words: &[&str]) -> bool {

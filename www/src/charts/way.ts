@@ -1,7 +1,7 @@
 /** The way of a training over a landscape: where it runs among the points that were computed, and what is said of it. */
 
 import type { Landscape } from "isoflat";
-import { percent } from "../format";
+import { percent, sentence } from "../format";
 import type { DirectionKind } from "../worker/protocol";
 import { type Heights, type Relief, rowsOf } from "./heights";
 
@@ -78,17 +78,23 @@ export function onLine(line: Landscape): { s: number; loss: number }[] {
   });
 }
 
-/** What a reader has to know of it; "" where none is drawn. */
-export function waySaid({ path }: Landscape, directions: DirectionKind): string {
+/** What a reader has to know of it, behind other sentences; "" where none is drawn. */
+export function waySaid(landscape: Landscape, directions: DirectionKind): string {
+  const words = wayWords(landscape, directions);
+  return words && ` ${sentence(words)}`;
+}
+
+/** The same as a part of one. */
+export function wayWords({ path }: Landscape, directions: DirectionKind): string {
   if (!path) return "";
   const [first, second] = path.explained.map(share);
-  const drawn = "Magenta line: the way of the training, from its own ring to the weights";
+  const drawn = "magenta line: the way of the training, from its own ring to the weights";
   if (directions !== "way") {
     const onto = path.t.length > 0 ? "plane" : "line";
-    return ` ${drawn}, projected onto this ${onto}, which holds ${share(path.share)} of it.`;
+    return `${drawn}, projected onto this ${onto}, which holds ${share(path.share)} of it`;
   }
-  if (second === undefined) return ` ${drawn}; this direction explains ${first} of its variance.`;
-  return ` ${drawn}; the two directions explain ${first} and ${second} of its variance.`;
+  if (second === undefined) return `${drawn}; this direction explains ${first} of its variance`;
+  return `${drawn}; the two directions explain ${first} and ${second} of its variance`;
 }
 
 const share = (value: number): string => {

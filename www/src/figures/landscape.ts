@@ -8,7 +8,7 @@ import { linePlot } from "../charts/line";
 import { ramp } from "../charts/palette";
 import { FIRST_ORBIT, type Orbit } from "../charts/relief";
 import { reliefDrawing } from "../charts/relief-drawing";
-import { waySaid } from "../charts/way";
+import { wayWords } from "../charts/way";
 import { svg } from "../dom";
 import { number } from "../format";
 import type { State } from "../store";
@@ -33,7 +33,12 @@ export function surfaceFigure(
   return {
     name: `surface-${point}`,
     title: `Loss surface, ${POINT_NAMES[point]}`,
-    caption: joined(about(state, point, landscape), ranged(landscape, heights.kind), marks, way(state, landscape)),
+    caption: joined(
+      about(state, point, landscape),
+      ranged(landscape, heights.kind),
+      marks,
+      wayWords(landscape, state.landscapeChoice.directions),
+    ),
     columns: () => surfaceColumns(landscape),
     drawing: {
       ...SURFACE,
@@ -55,7 +60,7 @@ export function contourFigure(state: State, point: Point, landscape: Landscape, 
       about(state, point, landscape),
       ranged(landscape, heights.kind),
       contourMarks(landscape),
-      way(state, landscape),
+      wayWords(landscape, state.landscapeChoice.directions),
     ),
     columns: () => surfaceColumns(landscape),
     drawing: {
@@ -113,9 +118,6 @@ function about(state: State, point: Point, { backend }: Landscape): string {
   const anew = bent && landscapeChoice.atBent === "anew" ? "directions scaled anew at the bent weights" : "";
   return [captionOf(state, backend), directionsOf(landscapeChoice), bent, anew].filter(Boolean).join("; ");
 }
-
-const way = ({ landscapeChoice }: State, landscape: Landscape): string =>
-  waySaid(landscape, landscapeChoice.directions).trim().replace(/^M/, "m").replace(/\.$/, "");
 
 const known = (landscape: Landscape): string => `${landscape.s.length} × ${rowsOf(landscape)}`;
 

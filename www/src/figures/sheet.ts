@@ -122,8 +122,9 @@ function written(draw: () => SVGSVGElement): SVGSVGElement {
     return said;
   });
   const outlined = all.filter((element) => {
+    if (element.localName !== "text") return false;
     const { paintOrder, stroke } = getComputedStyle(element);
-    return element.localName === "text" && paintOrder.startsWith("stroke") && stroke !== "none";
+    return paintOrder.startsWith("stroke") && stroke !== "none";
   });
   host.remove();
   all.forEach((element, index) => {
