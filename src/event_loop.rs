@@ -26,8 +26,23 @@ pub(crate) async fn worked(_multiplications: f64) -> crate::error::Result<()> {
     Ok(())
 }
 
+/// Lets the event loop run if it has waited for long, and says whether work is still wanted: for who waits where others work.
+///
+/// # Errors
+/// As [`worked`].
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) async fn wanted() -> crate::error::Result<()> {
+    Ok(())
+}
+
+/// Lets the event loop run; false where there is none, or nobody may wait for it.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) async fn turn() -> bool {
+    false
+}
+
 #[cfg(target_arch = "wasm32")]
-pub(crate) use page::{Stoppable, run_if_due, worked};
+pub(crate) use page::{Stoppable, obeying, run_if_due, turn, wanted, worked};
 
 #[cfg(target_arch = "wasm32")]
 mod page {
@@ -58,6 +73,8 @@ mod page {
         static IS_HELD: Cell<bool> = const { Cell::new(false) };
         /// Has the caller of what is being worked on stopped it?
         static STOPPED: RefCell<Option<Rc<dyn Fn() -> bool>>> = const { RefCell::new(None) };
+        /// The same in a thread that has no event loop, for work that is done on another one's behalf.
+        static OBEYED: Cell<Option<fn() -> bool>> = const { Cell::new(None) };
     }
 
     /// Work that ends within a pass once its caller has stopped it. Several may take turns.
@@ -94,19 +111,39 @@ mod page {
         }
     }
 
+    /// Does work that ends within a pass once this says so, which needs no turn of the event loop.
+    pub fn obeying<T>(is_stopped: fn() -> bool, work: impl FnOnce() -> T) -> T {
+        OBEYED.set(Some(is_stopped));
+        let found = work();
+        OBEYED.set(None);
+        found
+    }
+
     pub async fn worked(multiplications: f64) -> Result<()> {
         let done = DONE.get() + multiplications;
         DONE.set(done);
-        if done >= LOOK {
-            DONE.set(0.0);
-            if is_due() {
-                run().await;
-                if STOPPED.with_borrow(|stopped| stopped.as_ref().is_some_and(|stopped| stopped())) {
-                    bail!(Aborted, "stopped by the caller");
-                }
+        if done < LOOK {
+            return Ok(());
+        }
+        DONE.set(0.0);
+        if OBEYED.get().is_some_and(|is_stopped| is_stopped()) {
+            return stopped();
+        }
+        wanted().await
+    }
+
+    pub async fn wanted() -> Result<()> {
+        if is_due() {
+            run().await;
+            if STOPPED.with_borrow(|stopped| stopped.as_ref().is_some_and(|stopped| stopped())) {
+                return stopped();
             }
         }
         Ok(())
+    }
+
+    fn stopped() -> Result<()> {
+        bail!(Aborted, "stopped by the caller");
     }
 
     /// Lets the event loop run if it has waited for long.
@@ -120,15 +157,24 @@ mod page {
         !IS_HELD.get() && Date::now() - LAST.get() >= SLICE
     }
 
+    /// Lets the event loop run; false where nobody may wait for it.
+    pub async fn turn() -> bool {
+        let may = !IS_HELD.get();
+        if may {
+            run().await;
+        }
+        may
+    }
+
     /// Lets everything that waits in the event loop run once.
     async fn run() {
-        let _ = JsFuture::from(turn()).await;
+        let _ = JsFuture::from(next_turn()).await;
         LAST.set(Date::now());
     }
 
     /// Resolves at the next turn. By a message to oneself, since timers are held back by 4 ms; but where messages go before timers as long as
     /// there are any, as in Deno and Bun, by what those have instead. Where there are neither, as in jsdom, by a timer.
-    fn turn() -> Promise {
+    fn next_turn() -> Promise {
         let global = js_sys::global();
         let method = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).ok()?.dyn_into::<Function>().ok();
         let has = |name: &str| Reflect::has(&global, &name.into()).unwrap_or(false);

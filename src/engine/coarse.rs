@@ -52,8 +52,8 @@ pub(crate) fn held<T>(found: Result<T>) -> Result<Option<T>> {
 impl Device {
     /// The same CPU in single precision.
     fn in_f32(&self) -> Self {
-        let device = match &self.team {
-            Some(team) => Self::cpu_with_helpers(Precision::F32, team.clone()),
+        let device = match &self.helpers {
+            Some(helpers) => Self::cpu_with_channel(Precision::F32, helpers.clone()),
             None => Self::cpu(Precision::F32),
         };
         Self { ranks: self.ranks.clone(), journal: self.journal.clone(), ..device }

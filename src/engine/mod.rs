@@ -25,7 +25,7 @@ use std::rc::Rc;
 
 use self::gpu::{AdapterChoice, GpuContext, GpuExecutor, GpuOptions, Tune, Tuning};
 use self::journal::journaled;
-use self::sharded::{ranked_executor, share_of, team_executor};
+use self::sharded::{Channel, ranked_executor, share_of, team_executor};
 pub use activation::{Activation, Smooth};
 pub(crate) use chart::NONE;
 pub(crate) use chart::Shear;
@@ -66,7 +66,7 @@ pub enum Backend {
 pub struct Device {
     info: BackendInfo,
     gpu: Option<Rc<GpuContext>>,
-    team: Option<Rc<dyn Team>>,
+    helpers: Option<Rc<Channel>>,
     memory_budget: Option<u64>,
     ranks: Option<Rc<Ranks>>,
     journal: Option<Rc<Journal>>,
@@ -81,7 +81,7 @@ impl fmt::Debug for Device {
 impl Device {
     /// The CPU, in this precision.
     pub fn cpu(precision: Precision) -> Self {
-        Self { info: cpu_info(precision), gpu: None, team: None, memory_budget: None, ranks: None, journal: None }
+        Self { info: cpu_info(precision), gpu: None, helpers: None, memory_budget: None, ranks: None, journal: None }
     }
 
     /// The device of a backend; `cpu_precision` where it is the CPU.
@@ -129,7 +129,12 @@ impl Device {
     /// The CPU, whose engines share their samples with these helpers where that is worthwhile. Natively the executor has
     /// threads of its own; helpers are for where threads have no memory in common, as in a page.
     pub fn cpu_with_helpers(precision: Precision, team: Rc<dyn Team>) -> Self {
-        Self { info: cpu::cpu_info_of(precision, team.helpers() + 1), team: Some(team), ..Self::cpu(precision) }
+        Self::cpu_with_channel(precision, Rc::new(Channel::new(team)))
+    }
+
+    fn cpu_with_channel(precision: Precision, helpers: Rc<Channel>) -> Self {
+        let info = cpu::cpu_info_of(precision, helpers.team().helpers() + 1);
+        Self { info, helpers: Some(helpers), ..Self::cpu(precision) }
     }
 
     /// The same device as one of many: its engines have a share of their problem's samples, and what they find is what those of all ranks
@@ -266,9 +271,9 @@ impl Device {
 
     fn cpu_executor(&self, problem: &Problem) -> Result<Box<dyn Executor>> {
         let precision = self.info.precision;
-        match &self.team {
-            Some(team) if sharded::is_worthwhile(&**team, problem) => {
-                team_executor(team.clone(), problem, precision, self.memory_budget)
+        match &self.helpers {
+            Some(helpers) if sharded::is_worthwhile(helpers.team(), problem) => {
+                team_executor(helpers.clone(), problem, precision, self.memory_budget)
             }
             _ => {
                 let budget = self.memory_budget.unwrap_or(cpu::MEMORY_BUDGET / self.neighbours() as u64);

@@ -2,14 +2,15 @@
 // in an instance of its own of the module that sent it here. src/web/threads.rs is the other side.
 //
 // It is a text inside the module and not a file of the package: a bundler would have to find it, and could not, since it
-// would need the package that it is a part of. Nothing is imported for the same reason. Computing needs no JavaScript, so
-// what the module would import is replaced by functions that fail.
+// would need the package that it is a part of. Nothing is imported for the same reason. Computing needs no JavaScript but to hear
+// that it may stop, so all else that the module would import is replaced by functions that fail.
 
 // Places in `control`, and the states of the first of them. Each state is left by one side alone: the helper leaves GIVEN
 // and WORKING, and the others are left by its owner.
 const STATE = 0;
 const LENGTH = 1;
 const TOTAL = 2;
+const STOPPED = 3;
 const WAITING = 0;
 const GIVEN = 1;
 const WORKING = 2;
@@ -70,9 +71,12 @@ onmessage = ({ data }) => {
   const imports = {};
   for (const { module, name } of WebAssembly.Module.imports(data.module)) {
     imports[module] ??= {};
-    imports[module][name] = () => {
-      throw new Error(`a helper has no ${name}`);
-    };
+    // Its name has a number behind it.
+    imports[module][name] = name.includes("isoflatHelperStopped")
+      ? () => Atomics.load(data.control, STOPPED)
+      : () => {
+          throw new Error(`a helper has no ${name}`);
+        };
   }
   // What fails until here is an error event of the worker's.
   const wasm = new WebAssembly.Instance(data.module, imports).exports;

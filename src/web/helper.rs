@@ -3,12 +3,22 @@
 
 use std::cell::RefCell;
 
+use wasm_bindgen::prelude::*;
+
 use super::crash::keep_panics;
 use crate::engine::Helper;
+use crate::event_loop::obeying;
 use crate::memory::reserve;
 
 /// Room beyond this is given back after a message: data come once, commands again and again.
 const KEPT: usize = 32 << 20;
+
+#[wasm_bindgen]
+extern "C" {
+    /// Does the caller need no answer any more? `helper.js` has it, nobody else.
+    #[wasm_bindgen(js_name = isoflatHelperStopped)]
+    fn is_stopped() -> bool;
+}
 
 #[derive(Default)]
 struct State {
@@ -45,7 +55,7 @@ pub extern "C" fn isoflat_helper_reserve(length: usize) -> usize {
 pub extern "C" fn isoflat_helper_answer() -> usize {
     STATE.with_borrow_mut(|state| {
         let State { helper, request, reply } = state;
-        *reply = helper.answer(request);
+        *reply = obeying(is_stopped, || helper.answer(request));
         if request.capacity() > KEPT {
             *request = Vec::new();
         }

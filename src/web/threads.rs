@@ -40,10 +40,14 @@ const SLOWER: f64 = 20.0;
 /// Seconds of one sleep: those are counted, not the clock's, which goes on while a computer sleeps.
 const SLEEP: f64 = 1.0;
 
+/// The same where the event loop is to have its turn again soon.
+const DOZE: f64 = 0.008;
+
 // As in helper.js.
 const STATE: u32 = 0;
 const LENGTH: u32 = 1;
 const TOTAL: u32 = 2;
+const STOPPED: u32 = 3;
 const WAITING: i32 = 0;
 const GIVEN: i32 = 1;
 const ANSWERED: i32 = 3;
@@ -86,7 +90,7 @@ struct Thread {
 
 impl Thread {
     fn new(address: &str, request: &Uint8Array) -> std::result::Result<Self, JsValue> {
-        let control = Int32Array::new(&SharedArrayBuffer::new(12));
+        let control = Int32Array::new(&SharedArrayBuffer::new(16));
         let reply = Uint8Array::new(&SharedArrayBuffer::new(AREA as u32));
         let worker = Worker::new(address)?;
         let ready = Promise::new(&mut |resolve, reject| {
@@ -118,21 +122,34 @@ impl Thread {
         let _ = Atomics::notify(&self.control, STATE);
     }
 
-    /// Sleeps until the state pleases, for so many seconds at most; the helper's last words if it has failed.
-    fn wait_until(&self, patience: f64, pleases: impl Fn(i32) -> bool) -> std::result::Result<(), String> {
-        let mut slept = 0.0;
-        loop {
-            match self.state() {
-                FAILED => return Err(self.last_words()),
-                state if pleases(state) => return Ok(()),
-                _ if slept > patience => return Err(format!("it has not answered for {slept} s")),
-                // A notification may be an old one that comes late, so the state is looked at again.
-                state => {
-                    let woken = Atomics::wait_with_timeout(&self.control, STATE, state, 1e3 * SLEEP);
-                    if woken.map_err(|error| text_of(&error))? == "timed-out" {
-                        slept += SLEEP;
-                    }
+    /// Sleeps until the state pleases, for so many seconds at most, of which some have been slept through; the helper's last words if it has
+    /// failed.
+    fn wait_until(
+        &self,
+        mut slept: f64,
+        patience: f64,
+        pleases: impl Fn(i32) -> bool,
+    ) -> std::result::Result<(), String> {
+        while !self.sleep(SLEEP, &mut slept, &pleases)? {
+            if slept > patience {
+                return Err(format!("it has not answered for {slept:.0} s"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sleeps for so many seconds at most, if the state does not please: does it now? Adds up what was slept through.
+    fn sleep(&self, seconds: f64, slept: &mut f64, pleases: impl Fn(i32) -> bool) -> std::result::Result<bool, String> {
+        match self.state() {
+            FAILED => Err(self.last_words()),
+            state if pleases(state) => Ok(true),
+            // A notification may be an old one that comes late, so the state is looked at again.
+            state => {
+                let woken = Atomics::wait_with_timeout(&self.control, STATE, state, 1e3 * seconds);
+                if woken.map_err(|error| text_of(&error))? == "timed-out" {
+                    *slept += seconds;
                 }
+                Ok(pleases(self.state()))
             }
         }
     }
@@ -158,6 +175,9 @@ struct Workers {
     lost: RefCell<Option<String>>,
     /// When the last message was sent.
     sent: Cell<f64>,
+    /// Seconds that its answers were waited for, and how many that may be.
+    slept: Cell<f64>,
+    patience: Cell<Option<f64>>,
 }
 
 /// Starts helpers, or says why that cannot be.
@@ -195,7 +215,8 @@ async fn start(helpers: usize) -> std::result::Result<Workers, String> {
         thread.worker.set_onmessage(None);
         thread.worker.set_onerror(None);
     }
-    Ok(Workers { request, threads, lost: RefCell::default(), sent: Cell::new(now()) })
+    let (sent, slept, patience) = (Cell::new(now()), Cell::default(), Cell::default());
+    Ok(Workers { request, threads, lost: RefCell::default(), sent, slept, patience })
 }
 
 impl Workers {
@@ -219,8 +240,25 @@ impl Workers {
 
     /// The shared buffer may be written anew when nobody reads it any more, not even those whom the message is not for.
     fn wait_until_taken(&self) -> Result<()> {
-        (0..self.threads.len())
-            .try_for_each(|number| self.attempt(number, |thread| thread.wait_until(PATIENCE, |state| state != GIVEN)))
+        (0..self.threads.len()).try_for_each(|number| {
+            self.attempt(number, |thread| thread.wait_until(0.0, PATIENCE, |state| state != GIVEN))
+        })
+    }
+
+    /// How long the answers may be waited for, asked when this side has nothing more to compute.
+    fn patience(&self) -> f64 {
+        self.patience.get().unwrap_or_else(|| {
+            // What this side has computed since it sent the message is as much as the helper has to.
+            let patience = PATIENCE.max(SLOWER * (now() - self.sent.get()));
+            self.patience.set(Some(patience));
+            patience
+        })
+    }
+
+    fn tell_whether_stopped(&self, who: Range<usize>, stopped: bool) {
+        for thread in &self.threads[who] {
+            let _ = Atomics::store(&thread.control, STOPPED, stopped.into());
+        }
     }
 
     /// Hands over what is in the shared buffer.
@@ -240,6 +278,7 @@ impl Team for Workers {
 
     fn send(&self, to: Range<usize>, message: &[&[u8]]) -> Result<()> {
         self.ensure_there()?;
+        self.tell_whether_stopped(to.clone(), false);
         let total = message.iter().map(|piece| piece.len()).sum();
         let mut filled = 0;
         for mut piece in message.iter().copied() {
@@ -260,17 +299,18 @@ impl Team for Workers {
             self.give(to, filled, total);
         }
         self.sent.set(now());
+        self.slept.set(0.0);
+        self.patience.set(None);
         Ok(())
     }
 
     fn receive(&self, from: usize) -> Result<Vec<u8>> {
         self.ensure_there()?;
-        // What this side has computed since it sent the message is as much as the helper has to.
-        let patience = PATIENCE.max(SLOWER * (now() - self.sent.get()));
+        let (patience, slept) = (self.patience(), self.slept.get());
         self.attempt(from, |thread| {
             let mut answer: Vec<u8> = Vec::new();
             loop {
-                thread.wait_until(patience, |state| state == ANSWERED)?;
+                thread.wait_until(slept, patience, |state| state == ANSWERED)?;
                 let (length, total) = (thread.control.get_index(LENGTH) as u32, thread.control.get_index(TOTAL) as u32);
                 let start = answer.len();
                 if start == 0 {
@@ -285,6 +325,19 @@ impl Team for Workers {
                 thread.tell(MORE);
             }
         })
+    }
+
+    fn is_answered(&self, from: usize) -> bool {
+        let patience = self.patience();
+        let mut slept = self.slept.get();
+        let heard = self.lost.borrow().is_some()
+            || self.threads[from].sleep(DOZE, &mut slept, |state| state == ANSWERED).unwrap_or(true);
+        self.slept.set(slept);
+        heard || slept > patience
+    }
+
+    fn stop(&self) {
+        self.tell_whether_stopped(0..self.threads.len(), true);
     }
 
     fn is_worthwhile(&self, multiplications: f64, parameters: usize) -> bool {

@@ -53,6 +53,8 @@ async function workersBecome(browser, count) {
 }
 
 const folder = root.replace(/\/$/, "");
+const list = (stops) =>
+  stops.map(({ name, after, code, next }) => `${name} ${after}: ${code} ${next.toFixed()} ms`).join();
 const saysSo = ({ info, loss }, reason) => info.threads === 1 && reason.test(info.threadsReason) && loss > 0;
 
 test("Threads in an isolated page", async ({ browser, check }) => {
@@ -83,6 +85,16 @@ test("Threads in an isolated page", async ({ browser, check }) => {
   const { code, ms, reports, loss } = await run("stop");
   check("stopping stops within a second", code === "AbortError" && ms < 1000 && reports <= 4, `${code}, ${ms} ms`);
   check("and the engine goes on", loss > 0);
+
+  const { stops, again } = await run("stopWithin");
+  // A pass over these data takes seconds.
+  const late = stops.filter(({ code, next }) => code !== "AbortError" || !(next < 500));
+  check(
+    "stops are heard in the middle of a pass, by all threads",
+    stops.length === 10 && late.length === 0,
+    list(stops),
+  );
+  check("and the engine finds what it has found before", again);
 
   const said = await run("fail");
   const expected = /^true device_lost: thread [23] of 3 has failed: RangeError: out of luck\. Create a new engine$/;

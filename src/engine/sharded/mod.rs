@@ -8,6 +8,7 @@
 //! There are two crews. The [helpers](team) of a thread obey commands, and what they find comes back to it. [Ranks](ranked) have no
 //! master: all of them make the same calls, and all get the sum.
 
+mod channel;
 mod helper;
 mod message;
 mod numbers;
@@ -17,9 +18,9 @@ mod ranked;
 mod shares;
 mod team;
 
-use std::future::ready;
 use std::ops::Range;
 
+pub(super) use channel::Channel;
 pub use helper::Helper;
 pub(super) use numbers::bytes;
 pub(super) use pass::{Pass, product};
@@ -34,6 +35,7 @@ use super::sweep::{Cotangent, LayerSums};
 use super::vector::{Vector, Vectors};
 use crate::control::LocalFuture;
 use crate::error::Result;
+use crate::event_loop::now;
 
 /// Threads of a module at most, of which each is a worker with a module of its own: joining takes as long as more of them save.
 pub(crate) const MOST_WORKERS: usize = 64;
@@ -47,7 +49,7 @@ trait Crew {
     ///
     /// # Errors
     /// Anybody's.
-    fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, Self::Found)>;
+    async fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, Self::Found)>;
 
     /// `out`, which holds what the own share gave, becomes Σ weight · (what each share gave).
     fn weigh(&self, vectors: &dyn Vectors, weights: &[f64], found: &Self::Found, out: &mut Vector) -> Result<()>;
@@ -111,19 +113,19 @@ impl<C: Crew> Sharded<C> {
         own_cotangents(all, &self.shares.range(self.place), self.outputs)
     }
 
-    fn mean_loss(&self) -> Result<f64> {
-        let (own, found) = self.crew.together(Pass::Loss, self.own.loss())?;
+    async fn mean_loss(&self) -> Result<f64> {
+        let (own, found) = self.crew.together(Pass::Loss, self.own.loss()).await?;
         Ok(self.crew.weigh_numbers(&self.weights, vec![own], &found, 0)?[0])
     }
 
-    fn all_outputs(&self) -> Result<Vec<f64>> {
-        let (own, found) = self.crew.together(Pass::Outputs, self.own.outputs())?;
+    async fn all_outputs(&self) -> Result<Vec<f64>> {
+        let (own, found) = self.crew.together(Pass::Outputs, self.own.outputs()).await?;
         self.crew.join(own, &found)
     }
 
-    fn mean_sums(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
+    async fn mean_sums(&self, cotangents: &[Cotangent]) -> Result<Vec<Vec<LayerSums>>> {
         let own = async { self.own.sweep(&self.cotangents(cotangents)?).await };
-        let (mut sums, found) = self.crew.together(Pass::Sweep(cotangents), own)?;
+        let (mut sums, found) = self.crew.together(Pass::Sweep(cotangents), own).await?;
         let own = sums.iter().flatten().flat_map(LayerSums::numbers).collect();
         let means = self.crew.weigh_numbers(&self.weights, own, &found, 0)?;
         for (number, mean) in sums.iter_mut().flatten().flat_map(LayerSums::numbers_mut).zip(means) {
@@ -132,16 +134,16 @@ impl<C: Crew> Sharded<C> {
         Ok(sums)
     }
 
-    fn mean_squares(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
+    async fn mean_squares(&self, cotangents: &[Cotangent]) -> Result<Vec<f64>> {
         let own = async { self.own.squared_gradients(&self.cotangents(cotangents)?).await };
-        let (own, found) = self.crew.together(Pass::SquaredGradients(cotangents), own)?;
+        let (own, found) = self.crew.together(Pass::SquaredGradients(cotangents), own).await?;
         self.crew.weigh_numbers(&self.weights, own, &found, 0)
     }
 
     /// A product with the curvature of all samples, or with a layer's block of it.
     async fn multiply(&self, curvature: Curvature, layer: Option<usize>, v: &Vector, out: &mut Vector) -> Result<()> {
         let own = product(&*self.own, curvature, layer, v, out);
-        let ((), found) = self.crew.together(Pass::Product { curvature, layer, v }, own)?;
+        let ((), found) = self.crew.together(Pass::Product { curvature, layer, v }, own).await?;
         self.crew.weigh(self.vectors(), &self.weights, &found, out)
     }
 
@@ -155,7 +157,7 @@ impl<C: Crew> Sharded<C> {
             }
             self.vectors().download(&found).await
         };
-        let (mut found, _) = self.crew.together(Pass::EvaluatePlane(points), pass)?;
+        let (mut found, _) = self.crew.together(Pass::EvaluatePlane(points), pass).await?;
         found.truncate(2 * own.len());
         let all = self.vectors().upload(&self.crew.join_points(found, points.len())?, 1)?;
         self.vectors().copy_rows(&all, 0..all.len(), out, 0)
@@ -196,19 +198,20 @@ impl<C: Crew> Executor for Sharded<C> {
     }
 
     fn prepare<'a>(&'a self, theta: &'a Vector) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async move { self.crew.together(Pass::Prepare(theta), self.own.prepare(theta)).map(|_| ()) })
+        Box::pin(async move { self.crew.together(Pass::Prepare(theta), self.own.prepare(theta)).await.map(|_| ()) })
     }
 
     fn loss(&self) -> LocalFuture<'_, Result<f64>> {
-        Box::pin(ready(self.mean_loss()))
+        Box::pin(self.mean_loss())
     }
 
     fn outputs(&self) -> LocalFuture<'_, Result<Vec<f64>>> {
-        Box::pin(ready(self.all_outputs()))
+        Box::pin(self.all_outputs())
     }
 
     fn gradient(&self, out: &mut Vector) -> Result<()> {
-        let ((), found) = self.crew.together(Pass::Gradient, async { self.own.gradient(out) })?;
+        // It is there since the point was prepared.
+        let ((), found) = now(self.crew.together(Pass::Gradient, async { self.own.gradient(out) }))?;
         self.crew.weigh(self.vectors(), &self.weights, &found, out)
     }
 
@@ -229,7 +232,7 @@ impl<C: Crew> Executor for Sharded<C> {
     fn evaluate<'a>(&'a self, theta: &'a Vector, out: &'a mut Vector, index: usize) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let mut own = self.vectors().zeros(2, 1)?;
-            let ((), found) = self.crew.together(Pass::Evaluate(theta), self.own.evaluate(theta, &mut own, 0))?;
+            let ((), found) = self.crew.together(Pass::Evaluate(theta), self.own.evaluate(theta, &mut own, 0)).await?;
             self.report(&self.weights, &own, &found, 0, out, 2 * index).await
         })
     }
@@ -242,7 +245,7 @@ impl<C: Crew> Executor for Sharded<C> {
     ) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let own = self.crew.by_points()?.unwrap_or(&*self.own).prepare_plane(theta, u, v);
-            self.crew.together(Pass::PreparePlane { theta, u, v }, own).map(|_| ())
+            self.crew.together(Pass::PreparePlane { theta, u, v }, own).await.map(|_| ())
         })
     }
 
@@ -253,17 +256,17 @@ impl<C: Crew> Executor for Sharded<C> {
             }
             let mut own = self.vectors().zeros(2 * points.len(), 1)?;
             let pass = self.own.evaluate_plane(points, &mut own);
-            let ((), found) = self.crew.together(Pass::EvaluatePlane(points), pass)?;
+            let ((), found) = self.crew.together(Pass::EvaluatePlane(points), pass).await?;
             self.report(&self.weights, &own, &found, 0, out, 0).await
         })
     }
 
     fn sweep<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<Vec<LayerSums>>>> {
-        Box::pin(ready(self.mean_sums(cotangents)))
+        Box::pin(self.mean_sums(cotangents))
     }
 
     fn squared_gradients<'a>(&'a self, cotangents: &'a [Cotangent]) -> LocalFuture<'a, Result<Vec<f64>>> {
-        Box::pin(ready(self.mean_squares(cotangents)))
+        Box::pin(self.mean_squares(cotangents))
     }
 
     /// A batch's samples go to whoever has them; a small one the caller computes alone, where it has all samples.
@@ -281,14 +284,17 @@ impl<C: Crew> Executor for Sharded<C> {
             }
             let weights = self.shares.weights_of(rows);
             let mut means = self.vectors().zeros(2, 1)?;
-            let ((), found) = self.crew.together(Pass::BatchGradient { theta, rows }, async {
-                if weights[self.place] > 0.0 {
-                    let rows = own_rows(rows, &self.shares.range(self.place))?;
-                    return self.own.batch_gradient(theta, &rows, gradient, &mut means, 0).await;
-                }
-                *gradient = self.vectors().zeros(gradient.len(), 1)?;
-                Ok(())
-            })?;
+            let ((), found) = self
+                .crew
+                .together(Pass::BatchGradient { theta, rows }, async {
+                    if weights[self.place] > 0.0 {
+                        let rows = own_rows(rows, &self.shares.range(self.place))?;
+                        return self.own.batch_gradient(theta, &rows, gradient, &mut means, 0).await;
+                    }
+                    *gradient = self.vectors().zeros(gradient.len(), 1)?;
+                    Ok(())
+                })
+                .await?;
             self.crew.weigh(self.vectors(), &weights, &found, gradient)?;
             self.report(&weights, &means, &found, 1, out, 2 * index).await
         })

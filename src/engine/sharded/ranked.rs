@@ -69,7 +69,7 @@ fn meeting(pass: Pass<'_>) -> Result<Meeting> {
 impl Crew for Joined {
     type Found = ();
 
-    fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, ())> {
+    async fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, ())> {
         let meeting = meeting(pass)?;
         Ok((self.ranks.agree(meeting, now(own))?, ()))
     }

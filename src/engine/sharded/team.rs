@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::message::{Command, Load, Reply, Request, beginning};
+use super::channel::Channel;
+use super::message::{Command, Load, Reply};
 use super::numbers::{bytes, from_bytes};
 use super::pass::Pass;
 use super::shares::Shares;
@@ -40,6 +41,15 @@ pub trait Team {
     /// `DeviceLost` if the helper is gone.
     fn receive(&self, from: usize) -> Result<Vec<u8>>;
 
+    /// Waits for some milliseconds at most: will [`Team::receive`] have the helper's answer, or its error, without waiting? A team that never
+    /// says no has the caller wait there, and its event loop too.
+    fn is_answered(&self, _from: usize) -> bool {
+        true
+    }
+
+    /// Nobody needs the answers to the messages that have been sent. Helpers that hear it answer at once, with an error.
+    fn stop(&self) {}
+
     /// Is work of this many multiplications (in a forward pass over its samples) worth sending a vector of parameters to
     /// the helpers and back?
     fn is_worthwhile(&self, multiplications: f64, parameters: usize) -> bool;
@@ -59,20 +69,20 @@ pub(in crate::engine) fn is_worthwhile(team: &dyn Team, problem: &Problem) -> bo
 /// A CPU executor over the first share of a problem, and helpers over the others. Together they may keep `memory_budget` bytes between
 /// passes.
 pub(in crate::engine) fn team_executor(
-    team: Rc<dyn Team>,
+    channel: Rc<Channel>,
     problem: &Problem,
     precision: Precision,
     memory_budget: Option<u64>,
 ) -> Result<Box<dyn Executor>> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let plan = Plan::new(problem.network());
-    let shares = Shares::split(problem.samples(), team.helpers() + 1, UNIT);
+    let shares = Shares::split(problem.samples(), channel.team().helpers() + 1, UNIT);
     let budget = memory_budget.unwrap_or(MEMORY_BUDGET) as f64;
     let budgets: Vec<u64> = shares.weights().iter().map(|weight| (budget * weight) as u64).collect();
     let own = cpu_executor_of_first(problem, shares.range(0).len(), precision, Some(budgets[0]))?;
     let info = cpu_info_of(precision, shares.count());
     let loaded = Loaded {
-        team,
+        channel,
         precision,
         problem: NEXT.fetch_add(1, Ordering::Relaxed),
         helpers: shares.count() - 1,
@@ -85,7 +95,7 @@ pub(in crate::engine) fn team_executor(
 
 /// A problem whose shares helpers have.
 struct Loaded {
-    team: Rc<dyn Team>,
+    channel: Rc<Channel>,
     precision: Precision,
     /// Its number, for the helpers.
     problem: u32,
@@ -99,9 +109,8 @@ impl Loaded {
     fn load(&self, problem: &Problem, shares: &Shares, budgets: &[u64]) -> Result<()> {
         let network = serde_json::to_string(problem.network())?;
         let (width, outputs) = (problem.network().input_len(), problem.network().output_len());
-        let mut outcome = Ok(());
-        let mut asked = 0;
-        for (share, &memory_budget) in shares.iter().zip(budgets).skip(1) {
+        let mut taken = self.channel.take_now(self.problem)?;
+        for (helper, (share, &memory_budget)) in shares.iter().zip(budgets).skip(1).enumerate() {
             let (inputs, values): (_, &[u8]) = match problem.shared_inputs() {
                 Values::F32(v) => (Precision::F32, bytemuck::cast_slice(&v[share.start * width..share.end * width])),
                 Values::F64(v) => (Precision::F64, bytemuck::cast_slice(&v[share.start * width..share.end * width])),
@@ -112,38 +121,24 @@ impl Loaded {
             };
             let (network, loss, precision) = (network.clone(), problem.loss(), self.precision);
             let load = Load { network, loss, precision, inputs, memory_budget, first: share.start };
-            outcome = self.send(asked..asked + 1, Command::Load(load), &[values, targets]);
-            if outcome.is_err() {
-                break;
-            }
-            asked += 1;
+            taken.send(helper..helper + 1, Command::Load(load), &[values, targets])?;
         }
-        let replies = self.receive(asked);
-        outcome.and(replies).map(|_| ())
-    }
-
-    fn send(&self, to: Range<usize>, command: Command, parts: &[&[u8]]) -> Result<()> {
-        let beginning = beginning(&Request { problem: self.problem, command }, parts);
-        let pieces: Vec<&[u8]> = std::iter::once(&beginning[..]).chain(parts.iter().copied()).collect();
-        self.team.send(to, &pieces)
-    }
-
-    /// The first `count` helpers' replies. All are taken before the first error is told.
-    fn receive(&self, count: usize) -> Result<Vec<Reply>> {
-        let replies: Vec<_> = (0..count).map(|helper| self.team.receive(helper).and_then(Reply::new)).collect();
-        replies.into_iter().collect()
+        now(taken.replies()).map(|_| ())
     }
 }
 
 impl Crew for Loaded {
     type Found = Vec<Reply>;
 
-    /// Without a turn of the event loop in between: it is a worker's, never a page's, and nobody else may speak to the helpers meanwhile.
-    fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, Vec<Reply>)> {
+    async fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, Vec<Reply>)> {
         let (command, parts) = pass.message(bytes)?;
-        self.send(0..self.helpers, command, &parts)?;
-        let own = now(own);
-        let replies = self.receive(self.helpers);
+        let mut taken = self.channel.take(self.problem).await?;
+        taken.send(0..self.helpers, command, &parts)?;
+        let own = own.await;
+        if own.is_err() {
+            taken.stop();
+        }
+        let replies = taken.replies().await;
         Ok((own?, replies?))
     }
 
@@ -184,7 +179,7 @@ impl Crew for Loaded {
     }
 
     fn is_batch_shared(&self, rows: usize) -> bool {
-        self.team.is_worthwhile(self.sample_work * rows as f64, self.parameters)
+        self.channel.team().is_worthwhile(self.sample_work * rows as f64, self.parameters)
     }
 
     fn threads(&self, _own: &dyn Executor, samples: usize) -> usize {
@@ -194,9 +189,6 @@ impl Crew for Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // A team that is gone has forgotten the problem too.
-        if self.send(0..self.helpers, Command::Unload, &[]).is_ok() {
-            let _ = self.receive(self.helpers);
-        }
+        self.channel.unload(self.problem, self.helpers);
     }
 }

@@ -134,6 +134,54 @@ export async function stop(isoflat) {
   return { code, ms, reports, loss };
 }
 
+/**
+ * Stops passes that take seconds, from a timer: how long the calls take to end and the next ones to answer, what an engine finds afterwards
+ * against one that was never stopped, and whether another problem may be freed meanwhile.
+ */
+export async function stopWithin(isoflat) {
+  const engine = await isoflat.Engine.create({ backend: "cpu", threads: 3, precision: "f64" });
+  const large = problemOf(isoflat, { widths: [256, 512, 512, 10], samples: 12_000 });
+  const small = problemOf(isoflat, { widths: [64, 128, 10], samples: 600 });
+  const before = await engine.gradient(small.problem, small.parameters);
+  const calls = {
+    outputs: (options) => engine.outputs(large.problem, large.parameters, options),
+    gradient: (options) => engine.gradient(large.problem, large.parameters, options),
+    product: (options) => engine.product(large.problem, large.parameters, large.parameters, options),
+    petzka: (options) => engine.petzka(large.problem, large.parameters, options),
+    landscape: (options) =>
+      engine.landscape(large.problem, large.parameters, {
+        ...options,
+        points: 5,
+        directions: [{ type: "random", seed: 1 }],
+      }),
+  };
+  const stops = [];
+  for (const [name, call] of Object.entries(calls)) {
+    for (const after of [60, 350]) {
+      const freed = problemOf(isoflat, { widths: [64, 128, 10], samples: 600 });
+      await engine.evaluate(freed.problem, freed.parameters);
+      const controller = new AbortController();
+      let at = 0;
+      setTimeout(() => {
+        freed.problem.free();
+        at = performance.now();
+        controller.abort();
+      }, after);
+      const code = await call({ signal: controller.signal }).then(
+        () => "finished",
+        (error) => error.name,
+      );
+      const ended = performance.now() - at;
+      await engine.evaluate(small.problem, small.parameters);
+      stops.push({ name, after, code, ended, next: performance.now() - at });
+    }
+  }
+  const same = (a, b) => a.length === b.length && a.every((value, i) => value === b[i]);
+  const again = same(await engine.gradient(small.problem, small.parameters), before);
+  engine.free();
+  return { stops, again };
+}
+
 /** Engines that stay, so that their workers can be counted; `free` ends them. */
 const engines = [];
 export async function keep(isoflat, threads) {
