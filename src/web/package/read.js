@@ -230,6 +230,8 @@ function keysOf(value, what, code) {
   let prototype = Object.getPrototypeOf(value);
   for (let depth = 0; prototype !== null; depth++) {
     if (depth === DEPTH) throw fault(code, `${what} cannot be read: there are more than ${DEPTH} prototypes behind it`);
+    // What is read through its prototypes would be asked of what is no array.
+    if (prototype === typedArray) throw fault(code, `${what} must be an object, not one with a typed array behind it`);
     const next = Object.getPrototypeOf(prototype);
     // Every object has what the last one has, of whichever window.
     if (next === null && Object.hasOwn(prototype, "hasOwnProperty")) break;

@@ -188,6 +188,10 @@ const listed = { transformations: [["alpha_scale", 2]] };
 await rejected("invalid_option", () => engine.invariance(problem, theta, listed), /must be an object with a type/);
 // Holes as far as an array can be long, which would take minutes to count.
 await rejected("invalid_option", () => engine.trainSideBySide(problem, new Array(2 ** 32 - 1)), /runs\[0\] is missing/);
+for (const inherits of [new Float32Array(2), Int8Array.prototype]) {
+  const array = () => engine.trainSideBySide(problem, Object.create(inherits));
+  await rejected("invalid_option", array, /^runs must be an object, not one with a typed array behind it$/);
+}
 await refused("parse", () => isoflat.Problem.open(unreadable));
 const cyclic = {};
 cyclic.optimizer = { type: "sgd", learningRate: 1, cyclic };
