@@ -2,8 +2,8 @@
 // in an instance of its own of the module that sent it here. src/web/threads.rs is the other side.
 //
 // It is a text inside the module and not a file of the package: a bundler would have to find it, and could not, since it
-// would need the package that it is a part of. Nothing is imported for the same reason. Computing needs no JavaScript but to hear
-// that it may stop, so all else that the module would import is replaced by functions that fail.
+// would need the package that it is a part of. Nothing is imported for the same reason. Computing needs no JavaScript but to look,
+// every millisecond or so, whether it may stop; all else that the module would import is replaced by functions that fail.
 
 // Places in `control`, and the states of the first of them. Each state is left by one side alone: the helper leaves GIVEN
 // and WORKING, and the others are left by its owner.
@@ -11,6 +11,7 @@ const STATE = 0;
 const LENGTH = 1;
 const TOTAL = 2;
 const STOPPED = 3;
+const LOOKS = 4;
 const WAITING = 0;
 const GIVEN = 1;
 const WORKING = 2;
@@ -68,12 +69,17 @@ function lastWords(wasm) {
 }
 
 onmessage = ({ data }) => {
+  const looks = () => {
+    // As long as it looks it is not gone.
+    Atomics.add(data.control, LOOKS, 1);
+    return Atomics.load(data.control, STOPPED);
+  };
   const imports = {};
   for (const { module, name } of WebAssembly.Module.imports(data.module)) {
     imports[module] ??= {};
     // Its name has a number behind it.
     imports[module][name] = name.includes("isoflatHelperStopped")
-      ? () => Atomics.load(data.control, STOPPED)
+      ? looks
       : () => {
           throw new Error(`a helper has no ${name}`);
         };

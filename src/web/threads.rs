@@ -31,13 +31,10 @@ const AREA: usize = 4 << 20;
 const MESSAGE_COST: f64 = 2e6;
 const PARAMETER_COST: f64 = 64.0;
 
-/// Seconds in which a helper takes a message, or answers one that this side took no time for.
-const PATIENCE: f64 = 30.0;
+/// Seconds in which a helper takes a message, answers it, or looks whether it may stop.
+const PATIENCE: f64 = 10.0;
 
-/// How many times as long as this side a helper may take for its share, which is as large.
-const SLOWER: f64 = 20.0;
-
-/// Seconds of one sleep: those are counted, not the clock's, which goes on while a computer sleeps.
+/// Seconds of one sleep, of which no more than these are counted.
 const SLEEP: f64 = 1.0;
 
 /// The same where the event loop is to have its turn again soon.
@@ -48,6 +45,7 @@ const STATE: u32 = 0;
 const LENGTH: u32 = 1;
 const TOTAL: u32 = 2;
 const STOPPED: u32 = 3;
+const LOOKS: u32 = 4;
 const WAITING: i32 = 0;
 const GIVEN: i32 = 1;
 const ANSWERED: i32 = 3;
@@ -86,11 +84,14 @@ struct Thread {
     reply: Uint8Array,
     /// Resolves when the module runs there.
     ready: Promise,
+    /// Seconds of sleep since it last looked whether it may stop, and how often it had by then.
+    silence: Cell<f64>,
+    looks: Cell<i32>,
 }
 
 impl Thread {
     fn new(address: &str, request: &Uint8Array) -> std::result::Result<Self, JsValue> {
-        let control = Int32Array::new(&SharedArrayBuffer::new(16));
+        let control = Int32Array::new(&SharedArrayBuffer::new(20));
         let reply = Uint8Array::new(&SharedArrayBuffer::new(AREA as u32));
         let worker = Worker::new(address)?;
         let ready = Promise::new(&mut |resolve, reject| {
@@ -102,7 +103,7 @@ impl Thread {
             });
             worker.set_onerror(Some(failed.into_js_value().unchecked_ref()));
         });
-        let thread = Self { worker, control, reply, ready };
+        let thread = Self { worker, control, reply, ready, silence: Cell::default(), looks: Cell::default() };
         let parts = Object::new();
         set(&parts, "module", &wasm_bindgen::module());
         set(&parts, "control", &thread.control);
@@ -122,36 +123,40 @@ impl Thread {
         let _ = Atomics::notify(&self.control, STATE);
     }
 
-    /// Sleeps until the state pleases, for so many seconds at most, of which some have been slept through; the helper's last words if it has
-    /// failed.
-    fn wait_until(
-        &self,
-        mut slept: f64,
-        patience: f64,
-        pleases: impl Fn(i32) -> bool,
-    ) -> std::result::Result<(), String> {
-        while !self.sleep(SLEEP, &mut slept, &pleases)? {
-            if slept > patience {
-                return Err(format!("it has not answered for {slept:.0} s"));
-            }
-        }
+    /// Sleeps until the state pleases; the helper's last words if it has failed, or that it is silent.
+    fn wait_until(&self, pleases: impl Fn(i32) -> bool) -> std::result::Result<(), String> {
+        while !self.sleep(SLEEP, &pleases)? {}
         Ok(())
     }
 
-    /// Sleeps for so many seconds at most, if the state does not please: does it now? Adds up what was slept through.
-    fn sleep(&self, seconds: f64, slept: &mut f64, pleases: impl Fn(i32) -> bool) -> std::result::Result<bool, String> {
+    /// Sleeps for so many seconds at most, if the state does not please: does it now?
+    fn sleep(&self, seconds: f64, pleases: impl Fn(i32) -> bool) -> std::result::Result<bool, String> {
         match self.state() {
             FAILED => Err(self.last_words()),
-            state if pleases(state) => Ok(true),
+            state if pleases(state) => {
+                self.silence.set(0.0);
+                Ok(true)
+            }
+            _ if self.is_silent() => Err(format!("it has not answered for {:.0} s", self.silence.get())),
             // A notification may be an old one that comes late, so the state is looked at again.
             state => {
+                let start = now();
                 let woken = Atomics::wait_with_timeout(&self.control, STATE, state, 1e3 * seconds);
                 if woken.map_err(|error| text_of(&error))? == "timed-out" {
-                    *slept += seconds;
+                    // A busy computer has it sleep for longer; of a computer's own sleep a second counts.
+                    self.silence.set(self.silence.get() + (now() - start).min(SLEEP));
                 }
-                Ok(pleases(self.state()))
+                Ok(false)
             }
         }
+    }
+
+    fn is_silent(&self) -> bool {
+        let looks = Atomics::load(&self.control, LOOKS).unwrap_or(0);
+        if self.looks.replace(looks) != looks {
+            self.silence.set(0.0);
+        }
+        self.silence.get() > PATIENCE
     }
 
     fn last_words(&self) -> String {
@@ -173,11 +178,6 @@ struct Workers {
     threads: Vec<Thread>,
     /// How the first that failed put it.
     lost: RefCell<Option<String>>,
-    /// When the last message was sent.
-    sent: Cell<f64>,
-    /// Seconds that its answers were waited for, and how many that may be.
-    slept: Cell<f64>,
-    patience: Cell<Option<f64>>,
 }
 
 /// Starts helpers, or says why that cannot be.
@@ -215,8 +215,7 @@ async fn start(helpers: usize) -> std::result::Result<Workers, String> {
         thread.worker.set_onmessage(None);
         thread.worker.set_onerror(None);
     }
-    let (sent, slept, patience) = (Cell::new(now()), Cell::default(), Cell::default());
-    Ok(Workers { request, threads, lost: RefCell::default(), sent, slept, patience })
+    Ok(Workers { request, threads, lost: RefCell::default() })
 }
 
 impl Workers {
@@ -240,19 +239,8 @@ impl Workers {
 
     /// The shared buffer may be written anew when nobody reads it any more, not even those whom the message is not for.
     fn wait_until_taken(&self) -> Result<()> {
-        (0..self.threads.len()).try_for_each(|number| {
-            self.attempt(number, |thread| thread.wait_until(0.0, PATIENCE, |state| state != GIVEN))
-        })
-    }
-
-    /// How long the answers may be waited for, asked when this side has nothing more to compute.
-    fn patience(&self) -> f64 {
-        self.patience.get().unwrap_or_else(|| {
-            // What this side has computed since it sent the message is as much as the helper has to.
-            let patience = PATIENCE.max(SLOWER * (now() - self.sent.get()));
-            self.patience.set(Some(patience));
-            patience
-        })
+        (0..self.threads.len())
+            .try_for_each(|number| self.attempt(number, |thread| thread.wait_until(|state| state != GIVEN)))
     }
 
     fn tell_whether_stopped(&self, who: Range<usize>, stopped: bool) {
@@ -298,19 +286,15 @@ impl Team for Workers {
         if filled > 0 {
             self.give(to, filled, total);
         }
-        self.sent.set(now());
-        self.slept.set(0.0);
-        self.patience.set(None);
         Ok(())
     }
 
     fn receive(&self, from: usize) -> Result<Vec<u8>> {
         self.ensure_there()?;
-        let (patience, slept) = (self.patience(), self.slept.get());
         self.attempt(from, |thread| {
             let mut answer: Vec<u8> = Vec::new();
             loop {
-                thread.wait_until(slept, patience, |state| state == ANSWERED)?;
+                thread.wait_until(|state| state == ANSWERED)?;
                 let (length, total) = (thread.control.get_index(LENGTH) as u32, thread.control.get_index(TOTAL) as u32);
                 let start = answer.len();
                 if start == 0 {
@@ -328,12 +312,8 @@ impl Team for Workers {
     }
 
     fn is_answered(&self, from: usize) -> bool {
-        let patience = self.patience();
-        let mut slept = self.slept.get();
-        let heard = self.lost.borrow().is_some()
-            || self.threads[from].sleep(DOZE, &mut slept, |state| state == ANSWERED).unwrap_or(true);
-        self.slept.set(slept);
-        heard || slept > patience
+        // What is wrong is told by `receive`.
+        self.lost.borrow().is_some() || self.threads[from].sleep(DOZE, |state| state == ANSWERED).unwrap_or(true)
     }
 
     fn stop(&self) {

@@ -103,6 +103,14 @@ test("Threads in an isolated page", async ({ browser, check }) => {
     said.every((text) => expected.test(text)),
     said[0],
   );
+  const lost = await run("lose");
+  const silent = /^device_lost: thread 2 of 2 has failed: it has not answered for 10 s\. Create a new engine$/;
+  check(
+    "one that is gone is missed",
+    silent.test(lost.said) && lost.ms < 20_000,
+    `${lost.said}, ${lost.ms.toFixed()} ms`,
+  );
+  check("and the caller is free until then", lost.longest < 500, `${lost.longest.toFixed()} ms`);
   const unstarted = await run("failToStart");
   check("workers that do not start leave one thread", saysSo(unstarted, /no such luck/), unstarted.info.threadsReason);
 

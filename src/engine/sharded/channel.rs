@@ -106,11 +106,11 @@ impl Taken<'_> {
         let mut replies = Vec::new();
         while !self.owed.is_empty() {
             while !team.is_answered(self.owed.start) {
-                if is_wanted.is_ok() {
-                    is_wanted = wanted().await;
-                    if is_wanted.is_err() {
-                        self.stop();
-                    }
+                // The event loop has its turn in any case: a helper that is gone is waited for a while.
+                let now = wanted().await;
+                if is_wanted.is_ok() && now.is_err() {
+                    self.stop();
+                    is_wanted = now;
                 }
             }
             replies.push(self.take_reply());

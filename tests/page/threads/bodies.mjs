@@ -182,6 +182,37 @@ export async function stopWithin(isoflat) {
   return { stops, again };
 }
 
+/** A thread is ended without a word in the middle of a pass: what the call says, after how long, and whether the caller was free meanwhile. */
+export async function lose(isoflat) {
+  const started = [];
+  const { Worker } = globalThis;
+  globalThis.Worker = class extends Worker {
+    constructor(...args) {
+      super(...args);
+      started.push(this);
+    }
+  };
+  const engine = await isoflat.Engine.create({ backend: "cpu", threads: 2, precision: "f64" });
+  globalThis.Worker = Worker;
+  const { problem, parameters } = problemOf(isoflat, { widths: [256, 512, 512, 10], samples: 1200 });
+  setTimeout(() => started[0].terminate(), 100);
+  let at = performance.now();
+  let longest = 0;
+  const ticking = setInterval(() => {
+    longest = Math.max(longest, performance.now() - at);
+    at = performance.now();
+  }, 20);
+  const start = at;
+  // Chrome lets a thread go on for two seconds.
+  const said = await engine.trace(problem, parameters, { method: "hutchinson", probes: 1000 }).then(
+    () => "finished",
+    ({ code, message }) => `${code}: ${message}`,
+  );
+  clearInterval(ticking);
+  engine.free();
+  return { said, ms: performance.now() - start, longest };
+}
+
 /** Engines that stay, so that their workers can be counted; `free` ends them. */
 const engines = [];
 export async function keep(isoflat, threads) {
