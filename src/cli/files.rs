@@ -25,10 +25,6 @@ pub(super) struct Split<'a> {
 /// no format is passed over where nobody named it, as a README beside a model is, unless there is nothing else.
 pub(super) fn split<'a>(invocation: &Invocation, files: &[File<'a>]) -> Split<'a> {
     let mut out = Split::default();
-    let is_under = |file: &File, name: &String| {
-        let name = name.trim_end_matches(['/', '\\']);
-        file.name == *name || file.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(['/', '\\']))
-    };
     let named = if invocation.command == Command::Train && invocation.train.preset.is_some() {
         &invocation.train.preset
     } else {
@@ -61,18 +57,25 @@ pub(super) fn split<'a>(invocation: &Invocation, files: &[File<'a>]) -> Split<'a
     out
 }
 
-/// Which files nobody named and no format knows. Where all are named, none has to be looked into.
+/// Which files nobody named and no format knows, in folders that have others. Where all are named, none has to be looked into.
 fn strays(invocation: &Invocation, files: &[File]) -> Vec<bool> {
     let names = invocation.reads();
     let is_named = |file: &File| names.contains(&file.name.as_str());
-    let none = vec![false; files.len()];
     if files.iter().all(is_named) {
-        return none;
+        return vec![false; files.len()];
     }
     let together = Together::new(files);
-    let strays: Vec<bool> = files.iter().map(|file| !is_named(file) && !together.knows(file)).collect();
-    let is_passed_over = strays.contains(&true) && files.iter().any(|file| together.knows(file));
-    if is_passed_over { strays } else { none }
+    let known: Vec<bool> = files.iter().map(|file| is_named(file) || together.knows(file)).collect();
+    let folder = |file: &File| names.iter().position(|name| is_under(file, name));
+    let folders: Vec<_> = files.iter().map(folder).collect();
+    let has_others = |folder| folders.iter().zip(&known).any(|(other, &known)| known && *other == folder);
+    folders.iter().zip(&known).map(|(&folder, &known)| !known && has_others(folder)).collect()
+}
+
+/// Is it this file, or one of this folder?
+fn is_under(file: &File, name: &str) -> bool {
+    let name = name.trim_end_matches(['/', '\\']);
+    file.name == *name || file.name.strip_prefix(name).is_some_and(|rest| rest.starts_with(['/', '\\']))
 }
 
 /// An error with the name of the first of these files before it, unless it names one itself.
@@ -195,5 +198,7 @@ mod tests {
         assert_eq!(passed_over(&[("d.csv", text), shard]), "");
         assert_eq!(passed_over(&[("model/b.json", b"{"), ("model/c.npz", b""), shard]), "");
         assert_eq!(passed_over(&[("model/README.md", text)]), "");
+        let (graph, table): (_, &[u8]) = (("model/saved_model.pb", &b"\x08\x01"[..]), b"a,b\n1,2\n");
+        assert_eq!(passed_over(&[graph, ("d.csv", table)]), "", "the only one of its folder");
     }
 }

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use serde::de::IgnoredAny;
 
 use super::archive::EMPTY_ARCHIVE;
-use super::{Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, own, pytorch, safetensors, tfjs};
+use super::{
+    Arrays, File, Graph, cifar, csv, gzip, idx, images, npy, npz, onnx, others, own, pytorch, safetensors, tfjs,
+};
 use crate::error::{Result, bail, ensure};
 use crate::problem::ProblemFile;
 
@@ -125,7 +127,7 @@ pub(super) fn read(file: &File, others: &[File]) -> Result<(&'static str, Conten
         bail!(Parse, "{}: {why}", file.name)
     }
     let Some(format) = FORMATS.iter().find(|format| (format.is)(file)) else {
-        if let Some(why) = unreadable_json(file) {
+        if let Some(why) = unreadable_json(file).or_else(|| others::told(file)) {
             bail!(Parse, "{}: {why}", file.name)
         }
         bail!(Parse, "{}: none of the formats that isoflat reads: {READ}", file.name)

@@ -29,6 +29,7 @@ mod npz;
 mod numbers;
 mod onnx;
 mod open;
+mod others;
 mod own;
 mod pytorch;
 mod safetensors;

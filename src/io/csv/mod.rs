@@ -1,4 +1,4 @@
-//! Tables as text: a line with the columns' names, then a line a sample; fields apart by commas, semicolons or tabs, quoted where they
+//! Tables as text: a line with the columns' names, then a line a sample; fields apart by commas, semicolons, tabs or bars, quoted where they
 //! hold such. The text is gone through three times, and what is made of it has at most 16 times its bytes, names of classes among
 //! it; of columns there are at most 65,536.
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::{Result, bail};
 
 /// What can be between fields.
-const DELIMITERS: [u8; 3] = *b",;\t";
+const DELIMITERS: [u8; 4] = *b",;\t|";
 
 /// One record after another; lines without anything are passed over.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The records of a text whose fields are apart by what its first line has most of: commas, semicolons or tabs.
+    /// The records of a text whose fields are apart by what its first line has most of: commas, semicolons or tabs; bars where it has none of these.
     pub fn new(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Self { text, at: 0, line: 0, delimiter: delimiter(text) }
@@ -113,7 +113,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// What the first line with anything in it has most of, quoted fields aside; a comma where it has none.
+/// What the first line with anything in it has most of, quoted fields aside, bars where there is nothing else; a comma where it has none.
 fn delimiter(text: &str) -> u8 {
     let first = text.trim_start_matches(['\n', '\r']);
     let (mut counts, mut is_quoted) = ([0usize; DELIMITERS.len()], false);
@@ -124,6 +124,12 @@ fn delimiter(text: &str) -> u8 {
             _ if is_quoted => {}
             _ => counts.iter_mut().zip(DELIMITERS).for_each(|(count, known)| *count += usize::from(byte == known)),
         }
+    }
+    // A bar may be part of a name, as in `loss|train`.
+    if let [others @ .., bars] = &mut counts
+        && others.iter().any(|&count| count > 0)
+    {
+        *bars = 0;
     }
     let most = counts.iter().max().copied().unwrap_or_default();
     DELIMITERS.into_iter().zip(counts).find(|(_, count)| *count == most).map_or(b',', |(known, _)| known)
@@ -161,7 +167,10 @@ mod tests {
 
     #[test]
     fn fields_are_taken_apart_by_what_the_first_line_has() {
-        for (text, delimiter) in [("a,b;c,d", b','), ("a;b;c,d", b';'), ("a\tb", b'\t'), ("\"a,b,c\";d", b';')] {
+        let barred = [("a|b|c", b'|'), ("loss|a,loss|b", b',')];
+        for (text, delimiter) in
+            [("a,b;c,d", b','), ("a;b;c,d", b';'), ("a\tb", b'\t'), ("\"a,b,c\";d", b';')].into_iter().chain(barred)
+        {
             assert_eq!(Records::new(text).delimiter(), delimiter, "{text}");
         }
         let rows = |lines: [usize; 2]| {

@@ -227,7 +227,7 @@ fn what_is_no_layers_model_is_refused_with_a_way_on() {
     assert!(hdf5.contains("HDF5") && hdf5.contains("tensorflowjs_converter") && hdf5.contains("np.savez"), "{hdf5}");
     let zip = read("model.keras", b"PK\x03\x04....model.weights.h5....");
     assert!(zip.contains("HDF5 in a zip"), "{zip}");
-    assert!(read("model.zip", b"PK\x03\x04....model.weights....").contains("none of the formats"));
+    assert!(read("model.zip", b"PK\x03\x04....model.weights....").contains("zip archive without arrays or images"));
     let frozen = read("model.json", br#"{"format": "graph-model", "modelTopology": {"node": []}}"#);
     assert!(frozen.contains("graph model") && frozen.contains("tf2onnx"), "{frozen}");
     let empty = read("model.json", br#"{"modelTopology": {}}"#);
