@@ -10,8 +10,8 @@ import { root } from "./process.mjs";
  * What makes one larger says why here, in the commit that does.
  */
 export const BUDGET = {
-  module: 1_130_000,
-  "module, relaxed SIMD": 1_130_000,
+  module: 1_136_000,
+  "module, relaxed SIMD": 1_136_000,
   "module that reads files": 684_000,
   script: 38_000,
   "plots, without a drawing": 8_000,

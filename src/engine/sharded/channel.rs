@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::message::{Command, Reply, Request, beginning};
 use super::team::Team;
+use crate::control::LocalFuture;
 use crate::error::{Result, ensure};
 use crate::event_loop::{turn, wanted};
 
@@ -100,23 +101,25 @@ impl Taken<'_> {
     ///
     /// # Errors
     /// A helper's; [`Team::receive`]'s; `Aborted` if the caller stops the work.
-    pub async fn replies(&mut self) -> Result<Vec<Reply>> {
-        let team = self.channel.team();
-        let mut is_wanted = Ok(());
-        let mut replies = Vec::new();
-        while !self.owed.is_empty() {
-            while !team.is_answered(self.owed.start) {
-                // The event loop has its turn in any case: a helper that is gone is waited for a while.
-                let now = wanted().await;
-                if is_wanted.is_ok() && now.is_err() {
-                    self.stop();
-                    is_wanted = now;
+    pub fn replies(&mut self) -> LocalFuture<'_, Result<Vec<Reply>>> {
+        Box::pin(async move {
+            let team = self.channel.team();
+            let mut is_wanted = Ok(());
+            let mut replies = Vec::new();
+            while !self.owed.is_empty() {
+                while !team.is_answered(self.owed.start) {
+                    // The event loop has its turn in any case: a helper that is gone is waited for a while.
+                    let now = wanted().await;
+                    if is_wanted.is_ok() && now.is_err() {
+                        self.stop();
+                        is_wanted = now;
+                    }
                 }
+                replies.push(self.take_reply());
             }
-            replies.push(self.take_reply());
-        }
-        is_wanted?;
-        replies.into_iter().collect()
+            is_wanted?;
+            replies.into_iter().collect()
+        })
     }
 
     fn take_reply(&mut self) -> Result<Reply> {

@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::channel::Channel;
+use super::channel::{Channel, Taken};
 use super::message::{Command, Load, Reply};
 use super::numbers::{bytes, from_bytes};
 use super::pass::Pass;
 use super::shares::Shares;
 use super::{Crew, Sharded};
+use crate::control::LocalFuture;
 use crate::engine::cpu::{MEMORY_BUDGET, cpu_executor_of_first, cpu_info_of};
 use crate::engine::executor::{Executor, Precision};
 use crate::engine::plan::{Plan, Step};
@@ -125,15 +126,23 @@ impl Loaded {
         }
         now(taken.replies()).map(|_| ())
     }
+
+    /// Tells the helpers of a pass. Boxed, as the replies are: what comes before and after the own share is compiled once for all passes.
+    fn begin<'a>(&'a self, pass: Pass<'a>) -> LocalFuture<'a, Result<Taken<'a>>> {
+        Box::pin(async move {
+            let (command, parts) = pass.message(bytes)?;
+            let mut taken = self.channel.take(self.problem).await?;
+            taken.send(0..self.helpers, command, &parts)?;
+            Ok(taken)
+        })
+    }
 }
 
 impl Crew for Loaded {
     type Found = Vec<Reply>;
 
     async fn together<R>(&self, pass: Pass<'_>, own: impl Future<Output = Result<R>>) -> Result<(R, Vec<Reply>)> {
-        let (command, parts) = pass.message(bytes)?;
-        let mut taken = self.channel.take(self.problem).await?;
-        taken.send(0..self.helpers, command, &parts)?;
+        let mut taken = self.begin(pass).await?;
         let own = own.await;
         if own.is_err() {
             taken.stop();
