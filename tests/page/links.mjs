@@ -139,6 +139,15 @@ async function checkLine(lab, check) {
   ]);
   check("a reload keeps what was computed", after[0] === 1.5 && after[1] >= stampBefore, after.join());
   await lab.idle();
+  await page.locator("#sharpness").fill("1.7");
+  await line(page, `#/layers?${FEW}&on=cpu&s=1.7`);
+  // Chrome, told to reload while the page writes its address, opens the one before.
+  await page.evaluate((hash) => history.replaceState(history.state, "", hash), `#/layers?${FEW}&on=cpu&s=1.5`);
+  await page.reload();
+  await page.waitForSelector("#badge:not([data-state=starting])");
+  await lab.idle();
+  const kept = await state(page, () => window.isoflatLab.app.store.state.sharpness.decades);
+  check("so does one that comes while the address is being written", kept === 1.7, String(kept));
   await page.evaluate((few) => {
     location.hash = `#/layers?${few}&s=2&view=sideways_1`;
   }, FEW);

@@ -14,6 +14,8 @@ const WRITTEN = "isoflat.address";
 
 interface Written {
   address: string;
+  /** What stood there until then: a browser that is told to reload while the page writes opens that one again. */
+  before: string;
   stamp: string | null;
 }
 
@@ -37,21 +39,29 @@ function put(address = location.hash): void {
 /** Somebody has gone to another address, and the page is not told yet: to write one now would take that back. */
 const isLeft = (): boolean => location.hash !== known;
 
-function written(): Written | null {
+function read(): Written | null {
   try {
-    const found = JSON.parse(sessionStorage.getItem(WRITTEN) ?? "null") as Written | null;
-    return found?.address === location.hash ? found : null;
+    return JSON.parse(sessionStorage.getItem(WRITTEN) ?? "null") as Written | null;
   } catch {
     return null;
   }
 }
 
+function written(): Written | null {
+  const found = read();
+  return found?.address === location.hash ? found : null;
+}
+
 function write(stamp: string | null, address: string): void {
+  remember({ address, before: location.hash, stamp });
   put(address);
+}
+
+function remember(last: Written): void {
   // A frame has the storage of the page around it.
   if (window !== window.top) return;
   try {
-    sessionStorage.setItem(WRITTEN, JSON.stringify({ address, stamp } satisfies Written));
+    sessionStorage.setItem(WRITTEN, JSON.stringify(last));
   } catch {
     // Then a reload opens what the address says.
   }
@@ -71,6 +81,7 @@ export class Address {
 
   /** What the address asks for as the page opens. */
   static opening(): { link: Link | null; isLinked: boolean; isKept: (first: Beginning) => boolean } {
+    mendReload();
     const link = linkNow();
     const stamp = written()?.stamp ?? null;
     return {
@@ -116,7 +127,7 @@ export class Address {
       const { stamp } = this.store.state;
       const last = written();
       // Another network is on the stage, and a reload is to find that one, also before all of it has come to rest.
-      if (last && stamp !== null && last.stamp !== stamp && !isLeft()) put(`#/${this.part()}`);
+      if (last && stamp !== null && last.stamp !== stamp && !isLeft()) write(stamp, `#/${this.part()}`);
       this.#later();
     });
   }
@@ -141,6 +152,15 @@ export class Address {
       if (address !== location.hash || written()?.stamp !== state.stamp) write(state.stamp, address);
     } else if (this.#asked === null && linkNow() && !written()) write(state.stamp, location.hash);
   }
+}
+
+/** A reload that came while the page was writing opens the address before, which the page has left like the one that it wrote. */
+function mendReload(): void {
+  const last = read();
+  if (last === null || last.before !== location.hash || last.address === location.hash) return;
+  // Whoever enters an address means what it says.
+  const [entry] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  if (entry?.type === "reload") remember({ ...last, address: location.hash });
 }
 
 function linkNow(): Link | null {
