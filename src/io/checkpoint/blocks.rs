@@ -78,20 +78,31 @@ pub(super) struct Outside<'a> {
 /// # Errors
 /// `InvalidNetwork` where nothing tells whether the blocks normalise before or behind their convolutions.
 pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<Option<(Network, Vec<String>)>> {
-    let Some((outside, mut grouped)) = grouped(modules) else { return Ok(None) };
-    let made = |grouped: &Blocks| {
-        let residual = match Residual::of(modules, &outside, grouped)? {
+    let made = |outside: &Outside, grouped: &Blocks| {
+        let residual = match Residual::of(modules, outside, grouped)? {
             Ok(residual) => residual,
             Err(error) => return Some(Err(error)),
         };
-        residual::network(&residual, &outside, input).map(Ok)
+        residual::network(&residual, outside, input).map(Ok)
     };
-    let made = made(&grouped).or_else(|| {
-        // A file may sort `block_10` before `block_2`.
-        grouped.sort_by(|(a, _), (b, _)| natural(a, b));
-        made(&grouped)
+    let found = [Level::Inner, Level::Outer].into_iter().find_map(|level| {
+        let (outside, mut grouped) = grouped(modules, level)?;
+        made(&outside, &grouped).or_else(|| {
+            // A file may sort `block_10` before `block_2`.
+            grouped.sort_by(|(a, _), (b, _)| natural(a, b));
+            made(&outside, &grouped)
+        })
     });
-    made.transpose()
+    found.transpose()
+}
+
+/// Which of a name's numbers is the block's.
+#[derive(Clone, Copy)]
+enum Level {
+    /// The last one that has a word behind it: `layer1.0` of `layer1.0.conv1`.
+    Inner,
+    /// The one before, where a block's layers are numbered too: `stages.0.layers.1` of `stages.0.layers.1.layer.0.convolution`.
+    Outer,
 }
 
 /// Blocks whose shapes fit each other.
@@ -122,8 +133,8 @@ impl<'a> Residual<'a> {
 }
 
 /// Those outside of blocks, and the blocks by their names, in the file's order.
-fn grouped<'a>(modules: &'a [Module<'a>]) -> Option<(Outside<'a>, Blocks<'a>)> {
-    let mut of: Vec<Option<&str>> = modules.iter().map(|module| block_of(&module.name)).collect();
+fn grouped<'a>(modules: &'a [Module<'a>], level: Level) -> Option<(Outside<'a>, Blocks<'a>)> {
+    let mut of: Vec<Option<&str>> = modules.iter().map(|module| block_of(&module.name, level)).collect();
     // What has blocks in it is none itself: of `net.0.conv1` and `net.0.layer1.0.conv1` the first is outside.
     let ends = |name: &'a str| name.match_indices(['.', '/']).map(|(end, _)| &name[..end]);
     let around: HashSet<&str> = of.iter().flatten().flat_map(|name| ends(name)).collect();
@@ -154,24 +165,27 @@ fn is_norm(module: &Module) -> bool {
     matches!(module.kind, Kind::Norm { .. })
 }
 
-/// `layer2.0` of `layer2.0.downsample.1`: up to the last number that has a word behind it; what leads around is within a block.
-fn block_of(name: &str) -> Option<&str> {
+/// `layer2.0` of `layer2.0.downsample.1`: up to a number that has a word behind it; what leads around is within a block.
+fn block_of(name: &str, level: Level) -> Option<&str> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let (mut found, mut counted, mut end) = (None, None, 0);
+    let (mut outer, mut found, mut counted, mut end) = (None, None, None, 0);
     for part in name.split_inclusive(['.', '/']) {
         let word = part.trim_end_matches(['.', '/']);
         // Flax counts its modules by a line and a number.
         let is_counted = is_number(word) || word.rsplit_once('_').is_some_and(|(_, number)| is_number(number));
-        if !is_number(word) {
-            found = counted.or(found);
+        if !is_number(word) && counted.is_some() && counted != found {
+            (outer, found) = (found, counted);
         }
         if leads_around(word) {
-            break;
+            return found;
         }
         counted = if is_counted { Some(&name[..end + word.len()]) } else { counted };
         end += part.len();
     }
-    found
+    match level {
+        Level::Inner => found,
+        Level::Outer => outer,
+    }
 }
 
 /// Where nothing leads around any block: do the names say that they are residual? PyTorch's `layer1.0` are.

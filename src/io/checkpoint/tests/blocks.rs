@@ -73,6 +73,49 @@ fn residual_networks_are_known_by_their_names_and_compute_the_same() {
     }
 }
 
+/// As Transformers name a ResNet: `stages.0.layers.1.layer.0.convolution` in place of `layer1.1.conv1`.
+#[test]
+fn blocks_may_have_numbered_layers_in_them() {
+    let network = Preset::ResNet20Projection.network();
+    let theta = distinct(&network);
+    let inputs: Vec<f64> = (0..3072).map(|i| f64::from(i).sin()).collect();
+    let expected = naive::outputs(&network, &theta, &inputs);
+    let renamed = |name: &String| match (name.as_str(), name.strip_prefix("layer").map(|rest| rest.split_at(1))) {
+        ("conv1", _) => "resnet.embedder.embedder.convolution".into(),
+        ("bn1", _) => "resnet.embedder.embedder.normalization".into(),
+        (_, Some((stage, rest))) => {
+            let (block, leaf) = rest[1..].split_once('.').expect("a block");
+            let leaf = match leaf {
+                "shortcut.0" => "shortcut.convolution",
+                "shortcut.1.bn" => "shortcut.normalization",
+                "conv1" => "layer.0.convolution",
+                "bn1" => "layer.0.normalization",
+                "conv2" => "layer.1.convolution",
+                _ => "layer.1.normalization",
+            };
+            let stage = stage.parse::<usize>().expect("a stage") - 1;
+            format!("resnet.encoder.stages.{stage}.layers.{block}.{leaf}")
+        }
+        _ => "classifier.1".into(),
+    };
+    let names: Vec<String> = names(true, false).iter().map(renamed).collect();
+    let given = with_statistics(as_torch(&network, &theta, |l, layer| match layer {
+        Layer::Scale { .. } => format!("{} bn", names[l]),
+        _ => names[l].clone(),
+    }));
+    let mut given: Vec<(String, Array)> =
+        given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect();
+    for _ in 0..2 {
+        let arrays = arrays(given.clone());
+        let found = blocks::proposed(&modules::modules(&arrays).0, None).expect("told");
+        let (proposed, notes) = found.expect("a network");
+        assert!(notes[0].contains("9 blocks"), "{notes:?}");
+        let model = Model::new(graph(&arrays, Some(&proposed), None).expect("a graph")).expect("a model");
+        assert!(close(&naive::outputs(&model.network, &model.parameters, &inputs), &expected));
+        given.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
+}
+
 #[test]
 fn blocks_that_normalise_first_have_their_own_normalisations() {
     let preset = Preset::PreactResNet20.network();
