@@ -44,15 +44,14 @@ async function main() {
     );
     const chosen = [...common, ...workers].filter(wanted);
     if (chosen.length > 0) {
-      const project = await makeProject(inFolder("common"), tarball);
-      rows.push(...(await attempts(chosen, project)));
+      rows.push(...(await attempts(chosen, () => makeProject(inFolder("common"), tarball))));
     }
     for (const [i, { tools, setup, cells }] of others.entries()) {
       const chosen = cells.filter(wanted);
       if (chosen.length === 0) continue;
-      const project = await makeProject(inFolder(`other-${i}`), tarball, tools, setup);
-      rows.push(...(await attempts(chosen, project)));
-      if (!values.keep) rmSync(project.folder, { recursive: true, force: true });
+      const folder = inFolder(`other-${i}`);
+      rows.push(...(await attempts(chosen, () => makeProject(folder, tarball, tools, setup))));
+      if (!values.keep) rmSync(folder, { recursive: true, force: true });
     }
     if (rows.length === 0) throw new Failure(`there is no environment with ${values.only} in its name`);
     const failed = print(rows);

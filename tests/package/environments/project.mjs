@@ -122,7 +122,7 @@ export async function makeProject(folder, tarball, tools = {}, more = {}) {
     ...files(),
   });
   const wanted = Object.entries(tools).map(([name, version]) => `${name}@${version}`);
-  const how = ["--silent", "--no-audit", "--no-fund", "--no-update-notifier", "--prefer-offline"];
+  const how = ["--loglevel=error", "--no-audit", "--no-fund", "--no-update-notifier", "--prefer-offline"];
   const offline = wanted.length === 0 ? ["--offline", "--ignore-scripts"] : [];
   await output(npm, [...npmArguments, "install", ...how, ...offline, tarball, ...wanted], folder);
   return project;

@@ -21,10 +21,16 @@ async function attempt(name, work, fault) {
   return { name, state, said: said.split("\n")[0] };
 }
 
-/** Environments as lists have them, one after the other in a project: what came of each. */
-export async function attempts(environments, project) {
+/**
+ * Environments as lists have them, one after the other in a project that `make` makes: what came of each. Tools that cannot be installed
+ * are the failure of their own environments, and not of those that follow.
+ */
+export async function attempts(environments, make) {
   const rows = [];
-  for (const [name, work, fault] of environments) rows.push(await attempt(name, () => work(project), fault));
+  const project = make();
+  for (const [name, work, fault] of environments) {
+    rows.push(await attempt(name, async () => work(await project), fault));
+  }
   return rows;
 }
 
