@@ -107,19 +107,23 @@ impl Layout {
         Ok(found)
     }
 
-    /// Fails unless the outputs are a row of what no activation or maximum has cut off.
+    /// Fails unless the outputs are a row of what no activation or maximum has cut off. The mean of an image may be one of what is piecewise
+    /// linear, as SqueezeNet's outputs are.
     fn ensure_linear_end(&self, layers: &[NamedLayer]) -> Result<()> {
-        let mut open: Vec<Source> = layers.len().checked_sub(1).map(Source::Layer).into_iter().collect();
-        while let Some(Source::Layer(i)) = open.pop() {
+        let mut open: Vec<(Source, bool)> =
+            layers.len().checked_sub(1).map(|i| (Source::Layer(i), false)).into_iter().collect();
+        while let Some((Source::Layer(i), is_of_mean)) = open.pop() {
             let layer = &layers[i].layer;
+            let cuts_off = layer.is_activation() || matches!(layer, Layer::MaxPool2d(_));
             ensure!(
-                !layer.is_activation() && !matches!(layer, Layer::MaxPool2d(_)),
+                !cuts_off || is_of_mean && layer.is_piecewise_linear(),
                 InvalidNetwork,
                 "the network may not end with {}: the loss takes what a layer with parameters gives, or sums and means of that",
                 layers[i].title(i)
             );
             if !layer.is_parametric() && !layer.is_joining() {
-                open.extend(&self.sources[i]);
+                let is_of_mean = is_of_mean || matches!(layer, Layer::AvgPool2d(_) | Layer::GlobalAvgPool2d);
+                open.extend(self.sources[i].iter().map(|&source| (source, is_of_mean)));
             }
         }
         if let Some(Tensor { shape, is_flat }) = self.tensors.last() {

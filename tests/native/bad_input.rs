@@ -98,6 +98,8 @@ fn networks_over_images() {
     use ErrorCode::{InvalidNetwork as Invalid, Parse, TooLarge};
     let tail = r#"{"type": "flatten"}, {"type": "dense", "units": 4, "bias": true}"#;
     let pool = r#"{"type": "max_pool2d", "size": [2, 2], "stride": [2, 2]}"#;
+    let means = IMAGES.replace(tail, r#"{"type": "relu"}, {"type": "global_avg_pool2d"}, {"type": "flatten"}"#);
+    Network::from_json(&means).expect("means of what is piecewise linear");
     let faults = [
         // Sizes of zero.
         ("[2, 6, 5]", "[2, 0, 5]", Invalid, "zero"),
@@ -124,6 +126,12 @@ fn networks_over_images() {
         ),
         (tail, r#"{"type": "conv2d", "channels": 4, "kernel": 2}"#, Invalid, "puts out images of 4×2×1"),
         (tail, r#"{"type": "flatten"}"#, Invalid, "may not end with layers[2] (max_pool2d)"),
+        (
+            tail,
+            r#"{"type": "tanh"}, {"type": "global_avg_pool2d"}, {"type": "flatten"}"#,
+            Invalid,
+            "may not end with layers[3] (tanh)",
+        ),
         // What is no size, and what is no field.
         ("\"kernel\": [3, 2]", "\"kernel\": [3, 2, 1]", Parse, "[height, width]"),
         ("\"kernel\": [3, 2]", "\"kernel\": [3]", Parse, "[height, width]"),

@@ -144,6 +144,21 @@ impl Builder<'_> {
             }
         }
     }
+
+    /// The outputs are sums of means of what is activated, as SqueezeNet's are means.
+    fn end_in_means(&mut self, open: &[usize]) {
+        let units = self.rng.random_range(2..=4);
+        let mut means = Vec::new();
+        for &i in open {
+            let [_, height, width] = self.tensors[i].shape;
+            let conv = Conv2d { bias: self.rng.random(), ..Conv2d::new(units, [1, 1]) };
+            let z = self.push(Layer::Conv2d(conv), &[i], [units, height, width], false);
+            let a = self.activation(&[Layer::Relu, Layer::LeakyRelu { slope: 0.2 }], z);
+            means.push(self.push(Layer::GlobalAvgPool2d, &[a], [units, 1, 1], false));
+        }
+        let all = if means.len() > 1 { self.push(Layer::Add, &means, [units, 1, 1], false) } else { means[0] };
+        self.push(Layer::Flatten, &[all], [units, 1, 1], true);
+    }
 }
 
 /// A random network over small images or rows: blocks behind any tensor that there is, all of which meet at the end.
@@ -158,12 +173,15 @@ pub fn random_graph(rng: &mut ChaCha8Rng, activations: &[Layer]) -> Network {
         let from = ends[of.rng.random_range(0..ends.len())];
         ends.push(of.block(from, activations));
     }
+    let open: Vec<usize> = (1..of.tensors.len()).filter(|&i| !of.tensors[i].is_read).collect();
+    // A copy of the generator says so, and the other networks stay as they were.
+    if of.rng.clone().random_ratio(1, 8) {
+        of.end_in_means(&open);
+        return Network::graph(shape.to_vec(), of.layers).expect("a valid network");
+    }
     // What nothing has read yet becomes a row: its mean, or all of it.
     let mut rows = Vec::new();
-    for i in 1..of.tensors.len() {
-        if of.tensors[i].is_read {
-            continue;
-        }
+    for i in open {
         let [channels, height, width] = of.tensors[i].shape;
         let (mut last, mut area) = (i, height * width);
         if of.rng.random() {
