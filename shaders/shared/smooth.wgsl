@@ -1,4 +1,4 @@
-// Smooth activations by their number, each with φ' and φ'': x, y and z of the result. Twin of src/engine/activation.rs.
+// Activations whose derivatives are kept, by their number, each with φ' and φ'': x, y and z of the result. Twin of src/engine/activation.rs.
 
 fn smooth_jet(z: f32, function: u32) -> vec3<f32> {
     switch (function) {
@@ -22,6 +22,9 @@ fn smooth_jet(z: f32, function: u32) -> vec3<f32> {
             let k = 1.595769122;
             let c = 0.044715 * z * z;
             return gated_jet(z, vec3<f32>(k * z * (1.0 + c), k * (1.0 + 3.0 * c), 6.0 * k * 0.044715 * z));
+        }
+        case 6u: {
+            return vec3<f32>(clamp(z, 0.0, 6.0), select(0.0, 1.0, z > 0.0 && z < 6.0), 0.0);
         }
         default: {
             // tanh; 1 − a² without the difference.

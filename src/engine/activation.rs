@@ -13,7 +13,7 @@ pub enum Activation {
         /// Slope on the negative side, ≥ 0.
         slope: f64,
     },
-    /// One that curves: φ' and φ'' are kept beside its value.
+    /// One that curves, or has another kink: φ' and φ'' are kept beside its value.
     Smooth(Smooth),
 }
 
@@ -30,7 +30,7 @@ impl Activation {
         }
     }
 
-    /// Has it a second derivative, so that derivatives are kept of it?
+    /// Are its derivatives kept beside its value?
     pub(super) fn is_smooth(self) -> bool {
         matches!(self, Self::Smooth(_))
     }
@@ -47,7 +47,7 @@ impl Activation {
     }
 }
 
-/// An activation with a second derivative.
+/// An activation whose derivatives are kept beside its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Smooth {
     /// tanh z.
@@ -62,11 +62,14 @@ pub enum Smooth {
     Gelu,
     /// z σ(2u) with u = √(2/π)(z + 0.044715 z³), which is near z Φ(z).
     GeluTanh,
+    /// min(max(z, 0), 6), which has no second derivative, but derivatives that a slope does not tell.
+    Relu6,
 }
 
 impl Smooth {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Tanh, Self::Sigmoid, Self::Softplus, Self::Silu, Self::Gelu, Self::GeluTanh];
+    pub const ALL: [Self; 7] =
+        [Self::Tanh, Self::Sigmoid, Self::Softplus, Self::Silu, Self::Gelu, Self::GeluTanh, Self::Relu6];
 
     fn of(layer: &Layer) -> Option<Self> {
         match layer {
@@ -76,6 +79,7 @@ impl Smooth {
             Layer::Silu => Some(Self::Silu),
             Layer::Gelu { approximate: GeluApproximation::None } => Some(Self::Gelu),
             Layer::Gelu { approximate: GeluApproximation::Tanh } => Some(Self::GeluTanh),
+            Layer::Relu6 => Some(Self::Relu6),
             _ => None,
         }
     }
@@ -116,6 +120,7 @@ impl Smooth {
                 let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
                 [product(z, below), below + product(z, density), product(2.0 - z * z, density)]
             }
+            Self::Relu6 => [z.clamp(0.0, 6.0), if z > 0.0 && z < 6.0 { 1.0 } else { 0.0 }, 0.0],
         }
     }
 
@@ -126,7 +131,13 @@ impl Smooth {
             Self::Sigmoid => 1.0,
             Self::Softplus => bound + LN_2,
             Self::Silu | Self::Gelu | Self::GeluTanh => bound,
+            Self::Relu6 => bound.min(6.0),
         }
+    }
+
+    /// Where φ' jumps.
+    pub(crate) fn kinks(self) -> &'static [f64] {
+        if self == Self::Relu6 { &[0.0, 6.0] } else { &[] }
     }
 }
 

@@ -21,7 +21,7 @@ const BREATH: usize = 1 << 20;
 /// How many units and pools, each counted once a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Kinks {
-    /// Units within rounding of 0.
+    /// Units within rounding of 0, or of 6 before a ReLU6.
     pub units: usize,
     /// Max pools whose largest value is within rounding of another.
     pub pools: usize,
@@ -210,6 +210,11 @@ impl Pass<'_> {
             }
             Activation::Smooth(smooth) => {
                 let [a, slope, _] = smooth.jet(z.value);
+                let is_near =
+                    |kink: f64| z.variance > 0.0 && (z.value - kink).powi(2) <= DEVIATIONS.powi(2) * z.variance;
+                let near = smooth.kinks().iter().any(|&kink| is_near(kink));
+                self.kinks.units += usize::from(near);
+                let slope = if near { 1.0 } else { slope };
                 Rounded { value: a, variance: slope.powi(2) * z.variance + (self.epsilon * a).powi(2) }
             }
         }

@@ -105,7 +105,7 @@ impl Inferred {
                 );
                 read
             }
-            Layer::Relu | Layer::Identity => read,
+            Layer::Relu | Layer::Identity | Layer::Relu6 => read,
             Layer::Tanh | Layer::Sigmoid | Layer::Softplus | Layer::Silu | Layer::Gelu { .. } => read,
         };
         Ok(Self { output, weights })

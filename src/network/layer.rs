@@ -69,7 +69,11 @@ pub enum Layer {
     /// z itself.
     #[serde(deserialize_with = "crate::json::nothing")]
     Identity,
-    /// tanh z. Not positively homogeneous, as all that follow: curvature and landscapes are computed, rescalings refused.
+    /// min(max(z, 0), 6), with derivative 0 at 0 and 6, as MobileNets have it. Not positively homogeneous, as all that follow: curvature and
+    /// landscapes are computed, rescalings refused.
+    #[serde(deserialize_with = "crate::json::nothing")]
+    Relu6,
+    /// tanh z.
     #[serde(deserialize_with = "crate::json::nothing")]
     Tanh,
     /// 1/(1 + e⁻ᶻ).
@@ -103,7 +107,7 @@ pub enum GeluApproximation {
 impl Layer {
     /// φ(λ z) = λ φ(z) for every λ > 0?
     pub fn is_positively_homogeneous(&self) -> bool {
-        !self.is_smooth()
+        self.is_piecewise_linear() && !matches!(self, Self::Relu6)
     }
 
     /// Is it a linear function on each of finitely many pieces?
@@ -118,13 +122,13 @@ impl Layer {
             Self::Dense { .. } | Self::Conv2d(_) | Self::Scale { .. } => false,
             Self::MaxPool2d(_) | Self::AvgPool2d(_) | Self::GlobalAvgPool2d => false,
             Self::Add | Self::Concat | Self::PadChannels { .. } | Self::Flatten => false,
-            Self::Relu | Self::LeakyRelu { .. } | Self::Identity => false,
+            Self::Relu | Self::LeakyRelu { .. } | Self::Identity | Self::Relu6 => false,
         }
     }
 
     /// Is it a function of each value by itself, other than the identity?
     pub fn is_activation(&self) -> bool {
-        matches!(self, Self::Relu | Self::LeakyRelu { .. }) || self.is_smooth()
+        matches!(self, Self::Relu | Self::LeakyRelu { .. } | Self::Relu6) || self.is_smooth()
     }
 
     /// Has it parameters?
@@ -161,6 +165,7 @@ impl Layer {
             Self::Relu => "relu",
             Self::LeakyRelu { .. } => "leaky_relu",
             Self::Identity => "identity",
+            Self::Relu6 => "relu6",
             Self::Tanh => "tanh",
             Self::Sigmoid => "sigmoid",
             Self::Softplus => "softplus",

@@ -163,6 +163,8 @@ export type LayerJSON = { name?: string; from?: string | string[] } & (
   /** z for z > 0, slope · z otherwise; the slope is positive. */
   | { type: "leaky_relu"; slope: number }
   | { type: "identity" }
+  /** min(max(z, 0), 6): of this one, and of those that follow, there are no rescalings. */
+  | { type: "relu6" }
   | { type: "tanh" | "sigmoid" | "softplus" | "silu" }
   /** `approximate` as in PyTorch; "none" by default. */
   | { type: "gelu"; approximate?: "none" | "tanh" }
@@ -1742,7 +1744,7 @@ export interface InvarianceCell {
   tolerance: number;
   /** Why this tolerance, or why nothing can be said. */
   reason: string;
-  /** Units within rounding of 0 at some sample, and pools whose maximum is of another; where they were counted. */
+  /** Units within rounding of 0 (or of 6 before a ReLU6) at some sample, and pools whose maximum is of another; where they were counted. */
   kinks?: number;
 }
 

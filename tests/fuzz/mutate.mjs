@@ -102,6 +102,7 @@ const layers = [
   { type: "leaky_relu", slope: 1e300 },
   { type: "leaky_relu", slope: -1 },
   { type: "leaky_relu", slope: 1e-320 },
+  { type: "relu6" },
   { type: "tanh" },
   { type: "sigmoid" },
   { type: "softplus" },

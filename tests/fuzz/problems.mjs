@@ -6,6 +6,7 @@ const activations = [
   { type: "relu" },
   { type: "leaky_relu", slope: 0.1 },
   { type: "identity" },
+  { type: "relu6" },
   { type: "tanh" },
   { type: "sigmoid" },
   { type: "softplus" },

@@ -204,3 +204,62 @@ fn a_saturated_tanh_keeps_its_digits_in_single_precision() {
         }
     }
 }
+
+/// With weights so large that as many units lie above 6 as below 0: every pass against plain loops and differences, on every device.
+#[test]
+fn relu6_is_cut_off_on_both_sides() {
+    let mut capped = 0;
+    for seed in 0..24 {
+        let mut rng = rng(7100 + seed);
+        let network = any_network(&mut rng, seed, &[Layer::Relu6]);
+        let problem = random_problem(&mut rng, network.clone(), LOSSES[seed as usize % 2]);
+        let parameters: Vec<f64> = random_parameters(&mut rng, &network).iter().map(|w| 4.0 * w).collect();
+        let v = random_direction(&mut rng, parameters.len());
+        let of = |device: &Device, parameters: &[f64]| {
+            let engine = Engine::new(device, &problem).expect("an engine");
+            pollster::block_on(async {
+                engine.prepare(parameters).await.expect("a point");
+                let outputs = engine.outputs().await.expect("outputs");
+                let gradient = engine.gradient().await.expect("a gradient");
+                let product = engine.product(Curvature::Hessian, &v).await.expect("a product");
+                [outputs, gradient, product]
+            })
+        };
+        let cpu = Device::cpu(Precision::F64);
+        let exact = of(&cpu, &parameters);
+        let inputs = problem.inputs().to_f64();
+        let expected = naive::outputs(&network, &parameters, &inputs);
+        assert!(error(&exact[0], &expected) < 1e-12, "seed {seed}: outputs");
+        let uncapped = naive::outputs(&relu_in_place(&network), &parameters, &inputs);
+        capped += usize::from(error(&uncapped, &expected) > 1e-3);
+
+        let h = 1e-7;
+        let (plus, minus) = (of(&cpu, &moved(&parameters, &v, h)), of(&cpu, &moved(&parameters, &v, -h)));
+        let difference: Vec<f64> = plus[1].iter().zip(&minus[1]).map(|(a, b)| (a - b) / (2.0 * h)).collect();
+        let slope = (naive::loss(&problem, &moved(&parameters, &v, h))
+            - naive::loss(&problem, &moved(&parameters, &v, -h)))
+            / (2.0 * h);
+        let along = dot(&exact[1], &v);
+        assert!((slope - along).abs() <= 1e-5 * (1.0 + along.abs()), "seed {seed}: slope {slope}, expected {along}");
+        // A saturated softmax leaves gradients whose differences are rounding.
+        let norm = |x: &[f64]| dot(x, x).sqrt();
+        let apart: Vec<f64> = exact[2].iter().zip(&difference).map(|(a, b)| a - b).collect();
+        let allowed = 1e-6 * norm(&exact[2]) + 1e-7 * norm(&exact[1]);
+        assert!(norm(&apart) < allowed, "seed {seed}: {} of {} {}", norm(&apart), norm(&exact[2]), norm(&exact[1]));
+        for device in [Device::cpu(Precision::F32), gpu()] {
+            for (what, (found, exact)) in
+                ["outputs", "gradient", "product"].iter().zip(of(&device, &parameters).iter().zip(&exact))
+            {
+                let found = error(found, exact);
+                assert!(found < 1e-4, "seed {seed}, {what} on {:?}: {found:.1e}", device.info());
+            }
+        }
+    }
+    assert!(capped > 12, "only {capped} of 24 networks had a unit above 6");
+}
+
+/// The network with ReLUs in place of those that are cut off.
+fn relu_in_place(network: &Network) -> Network {
+    let text = serde_json::to_string(network).expect("a JSON").replace("relu6", "relu");
+    Network::from_json(&text).expect("a network")
+}

@@ -6,7 +6,7 @@ use pollster::block_on;
 
 use super::support::graphs::random_graph;
 use super::support::{
-    ALL, HOMOGENEOUS, dot, error, gpu, naive, random_direction, random_parameters, random_problem, rng,
+    ALL, HOMOGENEOUS, SMOOTH, dot, error, gpu, naive, random_direction, random_parameters, random_problem, rng,
 };
 
 const SEEDS: u64 = 150;
@@ -71,7 +71,7 @@ fn what_adds_nothing_leaves_the_order_of_features() {
 fn gradients_and_products_are_differences() {
     for seed in 0..SEEDS {
         let mut rng = rng(32_000 + seed);
-        let network = random_graph(&mut rng, &ALL[3..]);
+        let network = random_graph(&mut rng, SMOOTH);
         if network.layers().any(|layer| layer.name() == "max_pool2d") {
             continue;
         }

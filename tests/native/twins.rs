@@ -115,6 +115,7 @@ fn cases() -> Vec<Case> {
         case(&[6, 11, 5, 4], 18, false, Layer::Silu, cross_entropy, 13),
         case(&[8, 10, 9, 3], 40, true, Layer::Gelu { approximate: GeluApproximation::None }, squared, 14),
         case(&[8, 10, 9, 3], 17, true, Layer::Gelu { approximate: GeluApproximation::Tanh }, cross_entropy, 15),
+        case(&[40, 30, 20, 3], 50, true, Layer::Relu6, cross_entropy, 16),
         // One class: the loss is constant, and every derivative vanishes.
         case(&[3, 7, 1], 5, true, relu.clone(), cross_entropy, 11),
         // Sums long enough to be cut into slabs.

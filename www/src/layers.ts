@@ -20,6 +20,7 @@ type Input = typeof INPUT;
 export const BETWEEN: Record<string, { label: string; layer: LayerJSON }> = {
   relu: { label: "ReLU", layer: { type: "relu" } },
   leaky_relu: { label: "leaky ReLU, slope 0.01", layer: { type: "leaky_relu", slope: 0.01 } },
+  relu6: { label: "ReLU6, from 0 to 6", layer: { type: "relu6" } },
   gelu: { label: "GELU", layer: { type: "gelu" } },
   silu: { label: "SiLU", layer: { type: "silu" } },
   tanh: { label: "tanh", layer: { type: "tanh" } },

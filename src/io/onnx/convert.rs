@@ -284,7 +284,7 @@ fn instead(op: &str) -> &'static str {
             "its statistics are those of each sample; of normalisations, BatchNormalization with frozen statistics is known"
         }
         "Elu" | "Selu" | "Celu" | "HardSigmoid" | "HardSwish" | "Mish" | "ThresholdedRelu" | "Softsign" | "Shrink" => {
-            "of activations, Relu, LeakyRelu, Tanh, Sigmoid, Softplus, silu and Gelu are known"
+            "of activations, Relu, ReLU6, LeakyRelu, Tanh, Sigmoid, Softplus, silu and Gelu are known"
         }
         "Softmax" | "LogSoftmax" | "ArgMax" | "Hardmax" => {
             "at the end of a model it is taken off, but not within; the loss has a softmax of its own"

@@ -137,6 +137,7 @@ pub fn layer_of(samples: &Samples) -> Option<Layer> {
     Some(match samples {
         _ if are_of(samples, |x| x) => Layer::Identity,
         _ if are_of(samples, |x| x.max(0.0)) => Layer::Relu,
+        _ if are_of(samples, |x| x.clamp(0.0, 6.0)) => Layer::Relu6,
         _ if slope.is_finite() && slope > 0.0 && are_of(samples, leaky) => Layer::LeakyRelu { slope },
         _ if are_of(samples, f64::tanh) => Layer::Tanh,
         _ if are_of(samples, sigmoid) => Layer::Sigmoid,
@@ -264,13 +265,13 @@ impl<'a> Reader<'a> {
         }
         let is_bounded = function.samples[POINTS.len() - 1].abs() < 1e6;
         let clip = if giver.op() == "Clip" && is_bounded {
-            " a Clip with an upper bound, as ReLU6, is not positively homogeneous, and isoflat does not compute with it;"
+            " of Clips with an upper bound, isoflat computes with the one from 0 to 6, ReLU6;"
         } else {
             ""
         };
         bail!(
             InvalidNetwork,
-            "{title} ends in a function that is none of isoflat's activations:{clip} these are Relu, LeakyRelu (also PRelu with one \
+            "{title} ends in a function that is none of isoflat's activations:{clip} these are Relu, ReLU6, LeakyRelu (also PRelu with one \
              positive slope), Tanh, Sigmoid, Softplus, silu and Gelu; train the network with one of them"
         )
     }
@@ -307,8 +308,9 @@ mod tests {
             let found = of(&|x| 0.5 * x * (1.0 + (factor * (x + cube * x.powi(3))).tanh()));
             assert_eq!(found, Some(Layer::Gelu { approximate: GeluApproximation::Tanh }), "{factor}");
         }
+        assert_eq!(of(&|x| x.clamp(0.0, 6.0)), Some(Layer::Relu6));
         let others: [&dyn Fn(f64) -> f64; 14] = [
-            &|x| x.clamp(0.0, 6.0),
+            &|x| x.clamp(0.0, 5.99),
             &|x| x.clamp(0.0, 1e5),
             &|x| x.max(-2e4),
             &|x| x + 1e-4,

@@ -53,7 +53,7 @@ impl Activation {
             "swish" | "silu" => Layer::Silu,
             "gelu" => Layer::Gelu { approximate: GeluApproximation::None },
             "gelu_new" => Layer::Gelu { approximate: GeluApproximation::Tanh },
-            "relu6" => return capped(what, "relu6"),
+            "relu6" => Layer::Relu6,
             _ => return unknown(what, name),
         }))
     }
@@ -76,16 +76,18 @@ impl Activation {
                 Self::End("softmax")
             }
             "ReLU" => {
-                if let Some(value) = config.get("max_value") {
-                    return capped(what, &format!("max_value {value}"));
-                }
+                let slope = config.number("negative_slope", 0.0)?;
                 let threshold = config.number("threshold", 0.0)?;
                 ensure!(
                     threshold == 0.0,
                     InvalidNetwork,
                     "{what} has threshold {threshold}, which isoflat does not have: train with threshold 0"
                 );
-                leaky(what, "negative_slope", config.number("negative_slope", 0.0)?)?
+                match config.get("max_value") {
+                    None => leaky(what, "negative_slope", slope)?,
+                    Some(value) if value.as_f64() == Some(6.0) && slope == 0.0 => Self::Layer(Layer::Relu6),
+                    Some(value) => return capped(what, value, slope),
+                }
             }
             "LeakyReLU" => {
                 let key = if config.get("negative_slope").is_some() { "negative_slope" } else { "alpha" };
@@ -110,18 +112,18 @@ pub(super) fn leaky(what: &str, key: &str, slope: f64) -> Result<Activation> {
     Ok(Activation::Layer(if slope == 0.0 { Layer::Relu } else { Layer::LeakyRelu { slope } }))
 }
 
-fn capped<T>(what: &str, how: &str) -> Result<T> {
+fn capped<T>(what: &str, most: &Value, slope: f64) -> Result<T> {
     bail!(
         InvalidNetwork,
-        "{what} is cut off above ({how}): such a function is not positively homogeneous, and isoflat does not have it; a ReLU \
-         without a largest value would do"
+        "{what} is cut off above (max_value {most}, negative_slope {slope}): of such functions isoflat has ReLU6, with max_value 6 and \
+         negative_slope 0; a ReLU without a largest value would do too"
     )
 }
 
 fn unknown<T>(what: &str, name: &str) -> Result<T> {
     bail!(
         InvalidNetwork,
-        "{what} has the activation {name}, which isoflat does not have: it has relu, leaky_relu, tanh, sigmoid, softplus, silu and \
+        "{what} has the activation {name}, which isoflat does not have: it has relu, relu6, leaky_relu, tanh, sigmoid, softplus, silu and \
          gelu"
     )
 }

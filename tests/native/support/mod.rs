@@ -123,10 +123,11 @@ pub fn rng(seed: u64) -> ChaCha8Rng {
 pub const HOMOGENEOUS: [Layer; 3] = [Layer::Relu, Layer::LeakyRelu { slope: 0.2 }, Layer::Identity];
 
 /// All of them.
-pub const ALL: [Layer; 9] = [
+pub const ALL: [Layer; 10] = [
     Layer::Relu,
     Layer::LeakyRelu { slope: 0.2 },
     Layer::Identity,
+    Layer::Relu6,
     Layer::Tanh,
     Layer::Sigmoid,
     Layer::Softplus,
@@ -136,7 +137,7 @@ pub const ALL: [Layer; 9] = [
 ];
 
 /// Those that curve.
-pub const SMOOTH: &[Layer] = ALL.split_at(3).1;
+pub const SMOOTH: &[Layer] = ALL.split_at(4).1;
 
 /// A GPU, or a panic that says how to get one.
 pub fn gpu() -> Device {

@@ -141,6 +141,7 @@ pub fn apply_all(layer: &Layer, all: &[&Image], parameters: &mut &[f64]) -> Imag
         Layer::Relu => pointwise(&|z| if z > 0.0 { z } else { 0.0 }),
         Layer::LeakyRelu { slope } => pointwise(&|z| if z > 0.0 { z } else { slope * z }),
         Layer::Identity => x.clone(),
+        Layer::Relu6 => pointwise(&|z| z.clamp(0.0, 6.0)),
         Layer::Tanh => pointwise(&f64::tanh),
         Layer::Sigmoid => pointwise(&sigmoid),
         Layer::Softplus => pointwise(&|z| z.exp().ln_1p()),

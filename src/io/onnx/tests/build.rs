@@ -74,6 +74,7 @@ pub fn around(shape: &[i64], op: &str, more: &[&str], attribute: Vec<AttributePr
     let mut tensors = vec![
         tensor("w", &[features, 2], |i| i as f32 / 7.0 - 1.0),
         tensor("k", &[2, 2, 3, 3], |i| i as f32 / 11.0 - 1.0),
+        tensor("five", &[], |_| 5.0),
         tensor("six", &[], |_| 6.0),
         tensor("zero", &[], |_| 0.0),
         tensor("slopes", &[2, 1, 1], |i| 0.1 + i as f32),

@@ -13,10 +13,10 @@ fn what_isoflat_has_no_layer_for_is_refused_with_what_would_do() {
     let pool = |more: Vec<AttributeProto>| [vec![ints("kernel_shape", &[2, 2])], more].concat();
     let cases: Vec<(&str, &[&str], Vec<AttributeProto>, &str)> = vec![
         ("LayerNormalization", &[], vec![], "statistics are those of each sample"),
-        ("HardSwish", &[], vec![], "Relu, LeakyRelu"),
+        ("HardSwish", &[], vec![], "Relu, ReLU6, LeakyRelu"),
         ("Softmax", &[], vec![], "not within"),
         ("Frobnicate", &[], vec![], "Frobnicate node 0 (x → a)"),
-        ("Clip", &["zero", "six"], vec![], "not positively homogeneous"),
+        ("Clip", &["zero", "five"], vec![], "the one from 0 to 6, ReLU6"),
         ("PRelu", &["slopes"], vec![], "one positive slope"),
         (
             "LeakyRelu",

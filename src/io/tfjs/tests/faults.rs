@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::super::{File, ModelOptions, format, open_model};
+use super::super::super::{File, ModelOptions, Operation, format, open_model};
 use super::{Fixture, changed, graph};
 use crate::error::ErrorCode;
+use crate::network::Layer;
 
 /// The layer of a name, wherever in the model it is.
 fn layer<'a>(json: &'a mut Value, name: &str) -> &'a mut Value {
@@ -40,14 +41,20 @@ fn layers_that_are_not_there_are_refused_by_name() {
     refused("residual", InvalidNetwork, &["layer \"sum_relu\" (ELU)", "activation ELU"], class("sum_relu", "ELU"));
     let activation =
         |name: &'static str| move |json: &mut Value| layer(json, "first")["config"]["activation"] = name.into();
-    refused(
-        "mlp",
-        InvalidNetwork,
-        &["layer \"first\" (Dense)", "relu6", "not positively homogeneous"],
-        activation("relu6"),
-    );
     refused("mlp", InvalidNetwork, &["the activation selu"], activation("selu"));
     refused("mlp", InvalidNetwork, &["layer \"second\" (Dense) reads a softmax", "none within"], activation("softmax"));
+}
+
+/// A name within a layer, or a ReLU with that largest value.
+#[test]
+fn a_relu_that_ends_at_6_is_known() {
+    let capped = |fixture, change: &dyn Fn(&mut Value)| {
+        let found = changed(Fixture::get(fixture), change).expect("a graph");
+        found.nodes.iter().filter(|node| matches!(node.operation, Operation::Layer { layer: Layer::Relu6, .. })).count()
+    };
+    assert_eq!(capped("mlp", &|json| layer(json, "first")["config"]["activation"] = "relu6".into()), 1);
+    let inner = |json: &mut Value| layer(json, "inner")["config"]["layers"][1]["config"]["max_value"] = 6.into();
+    assert_eq!(capped("nested", &inner), 1);
 }
 
 #[test]
@@ -56,8 +63,8 @@ fn ends_and_values_are_checked() {
     refused("mlp", InvalidNetwork, &["ends with an activation, sigmoid", "several sigmoids"], |json| {
         layer(json, "last")["config"]["activation"] = "sigmoid".into();
     });
-    refused("nested", InvalidNetwork, &["layer \"inner/deep_relu\" (ReLU)", "max_value 6", "cut off above"], |json| {
-        layer(json, "inner")["config"]["layers"][1]["config"]["max_value"] = 6.into();
+    refused("nested", InvalidNetwork, &["layer \"inner/deep_relu\" (ReLU)", "max_value 5", "cut off above"], |json| {
+        layer(json, "inner")["config"]["layers"][1]["config"]["max_value"] = 5.into();
     });
     refused("lenet", InvalidNetwork, &["\"s4\" (AveragePooling2D)", "not in the mean of TensorFlow"], |json| {
         layer(json, "s4")["config"]["padding"] = "same".into();
