@@ -39,11 +39,11 @@ impl fmt::Display for Kinks {
         let units = plural(self.units, "unit lies", "units lie");
         let pools = plural(self.pools, "pool's maximum lies", "pools' maxima lie");
         match (self.units, self.pools) {
-            (_, 0) => write!(f, "{units} within rounding of 0, where derivatives jump"),
+            (_, 0) => write!(f, "{units} within rounding of a kink, where derivatives jump"),
             (0, _) => write!(f, "{pools} within rounding of another value, where derivatives jump"),
             _ => write!(
                 f,
-                "{units} within rounding of 0 and {pools} within rounding of another value, where derivatives jump"
+                "{units} within rounding of a kink and {pools} within rounding of another value, where derivatives jump"
             ),
         }
     }

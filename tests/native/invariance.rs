@@ -305,7 +305,7 @@ fn a_unit_at_its_kink_is_counted_and_refutes_nothing() {
     assert!(crossed.len() > 2, "the unit never crossed: {:#?}", table.cells);
     for cell in crossed {
         assert_eq!((cell.verdict, cell.kinks), (Verdict::Unresolved, Some(1)), "{cell:?}");
-        assert!(cell.reason.contains("1 unit lies within rounding of 0"), "{}", cell.reason);
+        assert!(cell.reason.contains("1 unit lies within rounding of a kink"), "{}", cell.reason);
     }
 }
 

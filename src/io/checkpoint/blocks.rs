@@ -78,6 +78,10 @@ pub(super) struct Outside<'a> {
 /// # Errors
 /// `InvalidNetwork` where nothing tells whether the blocks normalise before or behind their convolutions.
 pub(super) fn proposed(modules: &[Module], input: Option<&[usize]>) -> Result<Option<(Network, Vec<String>)>> {
+    // These halve their images in the first convolution and in the first block, which no shape tells.
+    if modules.iter().any(|module| module.name.to_ascii_lowercase().contains("regnet")) {
+        return Ok(None);
+    }
     let made = |outside: &Outside, grouped: &Blocks| {
         let residual = match Residual::of(modules, outside, grouped)? {
             Ok(residual) => residual,

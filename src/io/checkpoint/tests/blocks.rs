@@ -114,6 +114,10 @@ fn blocks_may_have_numbered_layers_in_them() {
         assert!(close(&naive::outputs(&model.network, &model.parameters, &inputs), &expected));
         given.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
+    // The same names, but of networks with other strides.
+    given.iter_mut().for_each(|(name, _)| *name = name.replace("resnet.", "regnet."));
+    let others = arrays(given);
+    assert!(blocks::proposed(&modules::modules(&others).0, None).expect("no fault").is_none());
 }
 
 #[test]
