@@ -30,6 +30,15 @@ fn names(is_projected: bool, is_before: bool) -> Vec<String> {
     names
 }
 
+/// Its weights under these names, and statistics beside its scales, whatever they are called.
+fn normalised(network: &Network, theta: &[f64], names: &[String]) -> Vec<(String, Array)> {
+    let given = with_statistics(as_torch(network, theta, |l, layer| match layer {
+        Layer::Scale { .. } => format!("{} bn", names[l]),
+        _ => names[l].clone(),
+    }));
+    given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect()
+}
+
 /// In the order in which PyTorch registers them, or safetensors sorts them.
 fn in_order(mut given: Vec<(String, Array)>, is_sorted: bool) -> Vec<(String, Array)> {
     let all: Vec<String> = given.iter().map(|(name, _)| name.clone()).collect();
@@ -99,12 +108,7 @@ fn blocks_may_have_numbered_layers_in_them() {
         _ => "classifier.1".into(),
     };
     let names: Vec<String> = names(true, false).iter().map(renamed).collect();
-    let given = with_statistics(as_torch(&network, &theta, |l, layer| match layer {
-        Layer::Scale { .. } => format!("{} bn", names[l]),
-        _ => names[l].clone(),
-    }));
-    let mut given: Vec<(String, Array)> =
-        given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect();
+    let mut given = normalised(&network, &theta, &names);
     for _ in 0..2 {
         let arrays = arrays(given.clone());
         let found = blocks::proposed(&modules::modules(&arrays).0, None).expect("told");
@@ -138,12 +142,7 @@ fn blocks_that_normalise_first_have_their_own_normalisations() {
         })
         .collect();
     for names in [numbered, listed] {
-        let given = with_statistics(as_torch(&preset, &theta, |l, layer| match layer {
-            Layer::Scale { .. } => format!("{} bn", names[l]),
-            _ => names[l].clone(),
-        }));
-        let given: Vec<(String, Array)> =
-            given.into_iter().map(|(name, array)| (name.replace(" bn", ""), array)).collect();
+        let given = normalised(&preset, &theta, &names);
         for is_sorted in [false, true] {
             let arrays = arrays(in_order(given.clone(), is_sorted));
             for named in [None, Some(&preset)] {
